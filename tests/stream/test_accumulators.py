@@ -175,9 +175,6 @@ class Made(Scan):
     def grid(self, model):
         return np.linspace(0.1, 1.2, 12)
 
-    def outcomes(self, part):
-        return self.batches(part, {})
-
     def batches(self, part, columns=None):
         made, rows = study(part.n_rows, part.place), np.arange(part.n_rows) + part.n_rows * part.place
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns

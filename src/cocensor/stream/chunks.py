@@ -67,10 +67,6 @@ class ChunkScan(Scan):
         predictions = self._chunks[0].predictions[model]
         return predictions.times if isinstance(predictions, Probabilities) else None
 
-    def outcomes(self, part: Part) -> Iterator[Batch]:
-        """The batches of a chunk, without predictions."""
-        return self.batches(part, {})
-
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a chunk with all predictions, or with those of some models at some columns of their grid."""
         if not isinstance(part, ChunkPart):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._checks import Progress, check_whole, library_of
 from cocensor._notes import Note
@@ -18,7 +17,6 @@ from cocensor.adjustments.imputation_design import wanted_times
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predicted, Predictions, Probabilities, Survival
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric
 from cocensor.stream.assemble import about_subjects, assembled, kept_data, planned
 from cocensor.stream.passes import (
     columns_that_differ,
@@ -30,7 +28,7 @@ from cocensor.stream.run import reduce_parts
 from cocensor.stream.source import Batch, Columns, Part, Scan
 from cocensor.study.data import EvaluationData
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
+from cocensor.study.plan import Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
 from cocensor.study.run import assuming, concluded
 from cocensor.study.scores import AdjustmentScores, Fitting, fits_under, scores_of
@@ -39,46 +37,26 @@ from cocensor.study.scores import AdjustmentScores, Fitting, fits_under, scores_
 _KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
 
 
-@one_blas_thread
 def evaluate_scan(
     scan: Scan,
     *,
-    adjustments: AskedAdjustment | Sequence[AskedAdjustment] | Mapping[str, AskedAdjustment] = "default",
-    metrics: str | Metric | Sequence[str | Metric] = "default",
-    times: npt.ArrayLike | None = None,
-    at: npt.ArrayLike | None = None,
-    horizon: HorizonRule = None,
-    copula: Any = None,
-    y_train: Any = None,
-    x_train: Any = None,
-    confidence_level: float | None = 0.95,
-    n_fit: int = 1_000_000,
-    n_kept: int | None = None,
-    client: Any = None,
-    progress: Progress | None = None,
-    time_name: str | None = None,
-    time_unit: str | None = None,
+    y_train: Any,
+    x_train: Any,
+    n_fit: int,
+    n_kept: int | None,
+    client: Any,
+    progress: Any,
+    **asked: Any,
 ) -> Evaluation:
     """Score the models of a scan; see :meth:`Scan.evaluate`."""
-    plan = Plan.of(
-        adjustments=adjustments,
-        metrics=metrics,
-        times=times,
-        at=at,
-        horizon=horizon,
-        copula=copula,
-        confidence_level=confidence_level,
-        time_name=time_name,
-        time_unit=time_unit,
-    )
-    choice = copula if isinstance(copula, CopulaChoice) else None
+    copula = asked["copula"]
     return run_scan(
         scan,
-        plan,
+        Plan.of(**asked),
         y_train=y_train,
         x_train=x_train,
-        fits=given_fits(adjustments),
-        choice=choice,
+        fits=given_fits(asked["adjustments"]),
+        choice=copula if isinstance(copula, CopulaChoice) else None,
         n_fit=n_fit,
         n_kept=n_kept,
         client=client,
@@ -103,10 +81,17 @@ def run_scan(
     """Do what a plan asks for with the subjects of a scan; see :func:`cocensor.study.run`."""
     n_fit = check_whole(n_fit, "n_fit")
     n_kept = _most_kept(scan) if n_kept is None else check_whole(n_kept, "n_kept")
-    train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    # Who is kept is also fitted to.
     study = _Study(
-        scan, plan, dict(fits or {}), choice, train, x_train, n_fit, min(n_kept, n_fit), client, progress
+        scan,
+        plan,
+        fits or {},
+        choice,
+        None if y_train is None else Survival.coerce(y_train, "y_train"),
+        x_train,
+        n_fit,
+        min(n_kept, n_fit),  # who is kept is also fitted to
+        client,
+        progress,
     )
     return study.in_memory() if scan.n <= study.n_kept else study.streamed()
 
@@ -117,36 +102,47 @@ def _most_kept(scan: Scan) -> int:
     return min(_KEPT_VALUES // sum(1 if times is None else times.size for times in grids), _MOST_KEPT)
 
 
+@dataclass(eq=False)
 class _Study:
     """A scan, and what is asked of it."""
 
-    def __init__(
-        self,
-        scan: Scan,
-        plan: Plan,
-        fits: Mapping[str, Fitted],
-        choice: CopulaChoice | None,
-        train: Survival | None,
-        x_train: Any,
-        n_fit: int,
-        n_kept: int,
-        client: Any,
-        progress: Progress | None,
-    ) -> None:
-        self.scan, self.plan, self.train, self.x_train = scan, plan, train, x_train
-        self.fits, self.choice, self.n_fit, self.n_kept = fits, choice, n_fit, n_kept
+    scan: Scan
+    plan: Plan
+    fits: Mapping[str, Fitted]
+    choice: CopulaChoice | None
+    train: Survival | None
+    x_train: Any
+    n_fit: int
+    n_kept: int
+    client: Any
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
         self.imputations = [
             each.adjustment
-            for each in plan.adjustments
-            if each.name not in fits and each.adjustment.needs & {"prediction", "predictions"}
+            for each in self.plan.adjustments
+            if each.name not in self.fits and each.adjustment.needs & {"prediction", "predictions"}
         ]
-        self._passes = _Passes(scan, 2 + bool(self.imputations), client, progress)
+        #: How often all parts are read, and how often they have been.
+        self.n_passes, self._done = 2 + bool(self.imputations), 0
+
+    def _reduce(self, work: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Read all parts once more."""
+        parts, before = self.scan.parts, self._done * len(self.scan.parts)
+
+        def report(done: int, total: int) -> None:
+            if self.progress is not None:
+                self.progress(before + done, len(parts) * self.n_passes)
+
+        found = reduce_parts(work, parts, merge, client=self.client, progress=report)
+        self._done += 1
+        return found
 
     def in_memory(self) -> Evaluation:
         """Where no more subjects are there than would be kept, all are held."""
-        self._passes.total = 1
+        self.n_passes = 1
         everything: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(None))
-        batch = read_drawn(self.scan, self.scan.n, everything, self._passes.reduce)
+        batch = read_drawn(self.scan, self.scan.n, everything, self._reduce)
         predictions = {name: _counted(each) for name, each in batch.predictions.items()}
         data, notes = self._data(batch, predictions)
         notes = [
@@ -160,7 +156,7 @@ class _Study:
 
     def streamed(self) -> Evaluation:
         """In passes over all subjects."""
-        outcomes = read_outcomes(self.scan, self.n_fit, self._passes.reduce)
+        outcomes = read_outcomes(self.scan, self.n_fit, self._reduce)
         drawn = outcomes.drawn.result()
         data, notes = self._data(drawn, self._heads())
         learning = replace(data, predictions=self._scores(data)) if self.imputations else data
@@ -170,7 +166,7 @@ class _Study:
             for fitted, _ in each.served:
                 fitted.forget()
         plan = planned(self.scan, data, fits, outcomes.whole, self.n_kept)
-        sums = read_everything(plan, self._passes.reduce)
+        sums = read_everything(plan, self._reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
         kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
@@ -225,8 +221,8 @@ class _Study:
         if not alike:
             return read
         # An imputation model looks at the nearest columns that differ.
-        self._passes.total += 2
-        differ = columns_that_differ(self.scan, self.n_fit, tuple(alike), self._passes.reduce)
+        self.n_passes += 2
+        differ = columns_that_differ(self.scan, self.n_fit, tuple(alike), self._reduce)
         for name, where in alike.items():
             grid, found = self.scan.grid(name), differ[name]
             if grid is None:
@@ -236,28 +232,8 @@ class _Study:
         return self._read_drawn(columns)
 
     def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predicted]:
-        found = read_drawn(self.scan, self.n_fit, columns, self._passes.reduce).predictions
+        found = read_drawn(self.scan, self.n_fit, columns, self._reduce).predictions
         return {name: found[name] for name in columns}
-
-
-class _Passes:
-    """How often all parts are read, and how far that has come."""
-
-    def __init__(self, scan: Scan, total: int, client: Any, progress: Progress | None) -> None:
-        self.scan, self.total, self.client, self.progress = scan, total, client, progress
-        self._done = 0
-
-    def reduce(self, work: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """Read all parts once more."""
-        parts, before = self.scan.parts, self._done * len(self.scan.parts)
-
-        def report(done: int, total: int) -> None:
-            if self.progress is not None:
-                self.progress(before + done, len(parts) * self.total)
-
-        found = reduce_parts(work, parts, merge, client=self.client, progress=report)
-        self._done += 1
-        return found
 
 
 def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) -> Columns:

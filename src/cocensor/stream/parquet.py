@@ -16,7 +16,7 @@ from cocensor.data.ids import join
 from cocensor.data.tables import FLAGS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
 from cocensor.stream.draw import hashed
-from cocensor.stream.files import Cursor, Files, Paths, Piece
+from cocensor.stream.files import Cursor, Files, Paths
 from cocensor.stream.ids import MOST_HELD, all_keys, check_ids, compare, keys_of, refuse_lengths, refuse_order
 from cocensor.stream.models import Model
 from cocensor.stream.source import Batch, Columns, Part, Scan, batch_rows
@@ -166,7 +166,8 @@ def _matched(models: Mapping[str, Model], test: Files, identity: str) -> tuple[d
         if rows is not None:
             if model.n_bytes > _MOST_BYTES:
                 size = f"{model.n_bytes / 2**20:.0f} MiB are too many to be held"
-                refuse_order(test, model.files, rows, identity, size)
+                first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
+                refuse_order(test, model.files, first, identity, size)
             notes.append(noted("put_in_order", model=name, id=identity, predictions=name))
         matched[name] = replace(model, rows=rows)
     return matched, notes
@@ -236,10 +237,6 @@ class ParquetScan(Scan):
         """The times of a model's columns; None of a risk score."""
         return self._models[model].times
 
-    def outcomes(self, part: Part) -> Iterator[Batch]:
-        """The batches of a part, without predictions."""
-        return self.batches(part, {})
-
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
         if not isinstance(part, ParquetPart):
@@ -256,23 +253,20 @@ class ParquetScan(Scan):
         }
         for start in range(part.start, part.stop, size):
             pieces = test.take(min(size, part.stop - start))
+            rows = np.arange(start, min(start + size, part.stop))
+            key = hashed(rows) if self._columns.id is None else keys_of(pieces, self._columns.id)
             predictions = dict[str, Predicted]()
             for name, reader in readers.items():
                 predictions[name], own = next(reader)
                 if identity is not None:
-                    compare(pieces, own, identity)
-            yield self._batch(start, pieces, predictions)
-
-    def _batch(self, start: int, pieces: list[Piece], predictions: Mapping[str, Predicted]) -> Batch:
-        tables = [piece.table for piece in pieces]
-        y = Survival.joined([self._columns.read(table) for table in tables])
-        x = None
-        if self.covariates:
-            x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
-        rows = np.arange(start, start + len(y))
-        identity = self._columns.id
-        key = hashed(rows) if identity is None else keys_of(pieces, identity)
-        return Batch(rows, y, x, predictions, key)
+                    files = self._models[name].files
+                    compare(self._test, files, start, key, keys_of(own, identity), identity)
+            tables = [piece.table for piece in pieces]
+            y = Survival.joined([self._columns.read(table) for table in tables])
+            x = None
+            if self.covariates:
+                x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
+            yield Batch(rows, y, x, predictions, key)
 
     @property
     def _pieces(self) -> str:

@@ -56,7 +56,7 @@ def read_outcomes(scan: Scan, k: int, reduce: Reduce) -> Outcomes:
 
 def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
     found: Outcomes | None = None
-    for batch in scan.outcomes(part):
+    for batch in scan.batches(part, {}):
         drawn = Drawn(k, scan.n)
         drawn.update(batch)
         y = batch.y

@@ -125,14 +125,11 @@ class Scan(ABC):
         """The times of a model's columns; None of a risk score."""
 
     @abstractmethod
-    def outcomes(self, part: Part) -> Iterator[Batch]:
-        """The batches of a part, without predictions."""
-
-    @abstractmethod
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some ``columns`` of their grid.
 
-        The array of a batch is in Fortran order where that saves copying it: a column per time.
+        With no models in ``columns``, outcomes and covariates alone are read. The array of a batch is in Fortran order
+        where that saves copying it: a column per time.
         """
 
     def evaluate(
