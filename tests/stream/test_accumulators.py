@@ -4,7 +4,6 @@ import gc
 import pickle
 import tracemalloc
 import weakref
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -19,7 +18,7 @@ from cocensor.inference.influence import own_parts
 from cocensor.stream.accumulators import MOST_HELD, Moments, accumulator_of
 from cocensor.stream.draw import hashed
 from cocensor.stream.passes import merged
-from cocensor.stream.source import Batch, Scan
+from cocensor.stream.source import Batch, Part, Scan
 from tests.stream.studies import study
 
 METRICS = [
@@ -155,28 +154,18 @@ def test_moments_survive_a_large_mean(rows, shift, cut):
     )
 
 
-@dataclass(frozen=True)
-class _Part:
-    place: int
-    n_rows: int = 4000
-
-    @property
-    def name(self):
-        return f"part {self.place}"
-
-
 class Made(Scan):
     """Subjects that are made when they are read."""
 
     def __init__(self, n_parts):
-        self.parts = tuple(_Part(place) for place in range(n_parts))
+        self.parts = tuple(Part(4000 * k, 4000 * (k + 1), f"part {k}") for k in range(n_parts))
         self.n, self.models, self.covariates = 4000 * n_parts, ("full", "part"), ()
 
     def grid(self, model):
         return np.linspace(0.1, 1.2, 12)
 
     def batches(self, part, columns=None):
-        made, rows = study(part.n_rows, part.place), np.arange(part.n_rows) + part.n_rows * part.place
+        made, rows = study(part.n_rows, part.start // 4000), np.arange(part.start, part.stop)
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         curves = {
             name: cc.Predictions.trusted(made.models[name][0][some], made.models[name][1][:, some])

@@ -331,7 +331,7 @@ def test_a_part_that_cannot_be_read_is_named(data):
     read = scan.batches
 
     def broken(part, columns=None):
-        if part.place == 2:
+        if part.name == "chunks[2]":
             raise ValueError(f"{part.name} is broken.")
         return read(part, columns)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,70 +30,27 @@ from cocensor.study.data import EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
-from cocensor.study.run import assuming, concluded
-from cocensor.study.scores import AdjustmentScores, Fitting, fits_under, scores_of
+from cocensor.study.run import assuming, concluded, run
+from cocensor.study.scores import AdjustmentScores, Fitting, fits_under
 
 # Of all models, so many predictions are kept by default: 1 GiB in double precision. And of so many subjects at most.
 _KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
 
 
-def evaluate_scan(
-    scan: Scan,
-    *,
-    y_train: Any,
-    x_train: Any,
-    n_fit: int,
-    n_kept: int | None,
-    client: Any,
-    progress: Any,
-    **asked: Any,
-) -> Evaluation:
-    """Score the models of a scan; see :meth:`Scan.evaluate`."""
+def evaluate_scan(scan: Scan, asked: dict[str, Any]) -> Evaluation:
+    """Score the models of a scan, by the arguments of :meth:`Scan.evaluate`."""
+    names = ("y_train", "x_train", "n_fit", "n_kept", "client", "progress")
+    options = {name: asked.pop(name) for name in names}
     copula = asked["copula"]
-    return run_scan(
-        scan,
-        Plan.of(**asked),
-        y_train=y_train,
-        x_train=x_train,
-        fits=given_fits(asked["adjustments"]),
-        choice=copula if isinstance(copula, CopulaChoice) else None,
-        n_fit=n_fit,
-        n_kept=n_kept,
-        client=client,
-        progress=progress,
-    )
+    options["choice"] = copula if isinstance(copula, CopulaChoice) else None
+    return run_scan(scan, Plan.of(**asked), fits=given_fits(asked["adjustments"]), **options)
 
 
 @one_blas_thread
-def run_scan(
-    scan: Scan,
-    plan: Plan,
-    *,
-    y_train: Any = None,
-    x_train: Any = None,
-    fits: Mapping[str, Fitted] | None = None,
-    choice: CopulaChoice | None = None,
-    n_fit: int = 1_000_000,
-    n_kept: int | None = None,
-    client: Any = None,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Do what a plan asks for with the subjects of a scan; see :func:`cocensor.study.run`."""
-    n_fit = check_whole(n_fit, "n_fit")
-    n_kept = _most_kept(scan) if n_kept is None else check_whole(n_kept, "n_kept")
-    study = _Study(
-        scan,
-        plan,
-        fits or {},
-        choice,
-        None if y_train is None else Survival.coerce(y_train, "y_train"),
-        x_train,
-        n_fit,
-        min(n_kept, n_fit),  # who is kept is also fitted to
-        client,
-        progress,
-    )
-    return study.in_memory() if scan.n <= study.n_kept else study.streamed()
+def run_scan(scan: Scan, plan: Plan, **options: Any) -> Evaluation:
+    """Do what a plan asks for with the subjects of a scan; the options are those of :class:`_Study`."""
+    study = _Study(scan, plan, **options)
+    return study.in_memory() if scan.n <= study.most_kept else study.streamed()
 
 
 def _most_kept(scan: Scan) -> int:
@@ -102,22 +59,27 @@ def _most_kept(scan: Scan) -> int:
     return min(_KEPT_VALUES // sum(1 if times is None else times.size for times in grids), _MOST_KEPT)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _Study:
-    """A scan, and what is asked of it."""
+    """A scan, and what is asked of it: see :meth:`Scan.evaluate`, and for ``fits`` and ``choice`` :func:`run`."""
 
-    scan: Scan
-    plan: Plan
-    fits: Mapping[str, Fitted]
-    choice: CopulaChoice | None
-    train: Survival | None
-    x_train: Any
-    n_fit: int
-    n_kept: int
-    client: Any
-    progress: Progress | None
+    scan: Scan = field(kw_only=False)
+    plan: Plan = field(kw_only=False)
+    y_train: Any = None
+    x_train: Any = None
+    fits: Mapping[str, Fitted] = field(default_factory=dict)
+    choice: CopulaChoice | None = None
+    n_fit: int = 1_000_000
+    n_kept: int | None = None
+    client: Any = None
+    progress: Progress | None = None
 
     def __post_init__(self) -> None:
+        self.n_fit = check_whole(self.n_fit, "n_fit")
+        kept = _most_kept(self.scan) if self.n_kept is None else check_whole(self.n_kept, "n_kept")
+        #: Who is kept is also fitted to.
+        self.most_kept = min(kept, self.n_fit)
+        self.y_train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
         self.imputations = [
             each.adjustment
             for each in self.plan.adjustments
@@ -144,15 +106,9 @@ class _Study:
         everything: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(None))
         batch = read_drawn(self.scan, self.scan.n, everything, self._reduce)
         predictions = {name: _counted(each) for name, each in batch.predictions.items()}
-        data, notes = self._data(batch, predictions)
-        notes = [
-            *(note for name, each in predictions.items() for note in rounded(each.n_rounded, name)),
-            *notes,
-        ]
-        data, fittings = self._fitted(data, notes)
-        return concluded(
-            self.plan, data, {name: scores_of(data, each) for name, each in fittings.items()}, notes
-        )
+        samples = {"y_train": self.y_train, "x_train": self.x_train}
+        found = run(self.plan, predictions, batch.y, batch.x, **samples, fits=self.fits, choice=self.choice)
+        return replace(found, notes=(*self.scan.notes, *found.notes))
 
     def streamed(self) -> Evaluation:
         """In passes over all subjects."""
@@ -165,7 +121,7 @@ class _Study:
         for each in fits.values():
             for fitted, _ in each.served:
                 fitted.forget()
-        plan = planned(self.scan, data, fits, outcomes.whole, self.n_kept)
+        plan = planned(self.scan, data, fits, outcomes.whole, self.most_kept)
         sums = read_everything(plan, self._reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
         kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
@@ -175,7 +131,7 @@ class _Study:
 
     def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
         """What is scored, of subjects with these outcomes; the predictions tell their kind."""
-        given = Samples.of(batch.y, batch.x, self.train, self.x_train)
+        given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
         as_they_are = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
         samples, notes = usable_samples(given, "all", as_they_are)
         notes = [*self.scan.notes, *notes, *about_censoring(samples)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -201,20 +201,6 @@ def _order_notes(test: Files, models: Mapping[str, Model]) -> list[Note]:
     ]
 
 
-@dataclass(frozen=True)
-class ParquetPart:
-    """The rows from ``start`` to before ``stop``."""
-
-    start: int
-    stop: int
-    name: str
-
-    @property
-    def n_rows(self) -> int:
-        """The number of its subjects."""
-        return self.stop - self.start
-
-
 class ParquetScan(Scan):
     """Parquet files of test subjects and of predictions."""
 
@@ -239,10 +225,7 @@ class ParquetScan(Scan):
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
-        if not isinstance(part, ParquetPart):
-            raise TypeError(
-                f"part must be one of the parts of this scan, but is of type {type(part).__name__}."
-            )
+        self._check(part)
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         size = batch_rows(max((self._models[name].width(where) for name, where in asked.items()), default=1))
         test = Cursor(self._test.read(self._columns.names, part.start, part.stop, size))
@@ -273,7 +256,7 @@ class ParquetScan(Scan):
         return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
 
 
-def _parts(test: Files, others: Sequence[Files]) -> Iterator[ParquetPart]:
+def _parts(test: Files, others: Sequence[Files]) -> Iterator[Part]:
     """Parts that end where row groups end: in all files alike, or else in those with the largest row groups."""
     tables = [test, *others]
     most = min(max(test.n // _N_PARTS, _SMALL_PART), _PART_ROWS)
@@ -286,7 +269,7 @@ def _parts(test: Files, others: Sequence[Files]) -> Iterator[ParquetPart]:
     start, last = 0, 0
     for end in [*ends.tolist(), test.n + most + 1]:
         if end - start > most and last > start:
-            yield ParquetPart(start, last, _named(test, start, last))
+            yield Part(start, last, _named(test, start, last))
             start = last
         last = end
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,16 +77,18 @@ class Batch:
         )
 
 
-class Part(Protocol):
-    """A piece of a scan that one worker reads: picklable, with nothing opened."""
+@dataclass(frozen=True)
+class Part:
+    """The rows of a scan from ``start`` to before ``stop``, which one worker reads; ``name`` is for people."""
+
+    start: int
+    stop: int
+    name: str
 
     @property
     def n_rows(self) -> int:
         """The number of its subjects."""
-
-    @property
-    def name(self) -> str:
-        """What it is, for people."""
+        return self.stop - self.start
 
 
 class Scan(ABC):
@@ -205,13 +207,18 @@ class Scan(ABC):
         True
         """
         asked = {name: value for name, value in locals().items() if name != "self"}
-        found: Evaluation = import_module("cocensor.stream.evaluate").evaluate_scan(self, **asked)
+        found: Evaluation = import_module("cocensor.stream.evaluate").evaluate_scan(self, asked)
         return found
 
     def __repr__(self) -> str:
         models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
         given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
         return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
+
+    def _check(self, part: Part) -> None:
+        """Refuse a part of another scan."""
+        if part not in self.parts:
+            raise ValueError(f"part must be one of the parts of this scan, but is {part.name}.")
 
     @property
     def _pieces(self) -> str:
