@@ -96,7 +96,9 @@ class MeanOfLosses:
     def __init__(self, metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool) -> None:
         self.metric, self.grid, self.models, self.with_errors = metric, grid, tuple(models), with_errors
         self.normaliser = 0.0
-        self.sums: dict[str, _Sums] = {}
+        self.sums: dict[str, FloatArray] = {}
+        #: The values of one batch.
+        self.like: dict[str, MetricValue] = {}
         self.moments: Moments | None = None
 
     def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
@@ -111,21 +113,21 @@ class MeanOfLosses:
             if self.with_errors
             else (self.metric.evaluate(status, read), None)
         )
-        found = {name: _Sums(each, status.normaliser) for name, each in values.items()}
-        self._add(status.normaliser, found)
+        found = {name: status.normaliser * _flat(each) for name, each in values.items()}
+        self._add(status.normaliser, found, values)
         if self.with_errors:
             own = own_parts(status, known or self.metric.functionals(status, read))
             self._add_moments(Moments(own * (status.normaliser / status.n)))
 
     def merge(self, other: MeanOfLosses) -> None:
         """Take up what another has taken up."""
-        self._add(other.normaliser, other.sums)
+        self._add(other.normaliser, other.sums, other.like)
         if other.moments is not None:
             self._add_moments(other.moments)
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model; warns of those that are larger than any loss."""
-        found = {name: each.over(self.normaliser) for name, each in self.sums.items()}
+        found = {name: _shaped(each / self.normaliser, self.like[name]) for name, each in self.sums.items()}
         if isinstance(self.metric, PointwiseMetric):
             curves = [[each.value] if each.curve is None else each.curve for each in found.values()]
             warn_above_largest(self.grid.by_sorted(np.array(curves)), self.grid.sorted, self.metric.loss)
@@ -138,8 +140,11 @@ class MeanOfLosses:
             return None
         return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
 
-    def _add(self, normaliser: float, sums: Mapping[str, _Sums]) -> None:
+    def _add(
+        self, normaliser: float, sums: Mapping[str, FloatArray], like: Mapping[str, MetricValue]
+    ) -> None:
         self.normaliser += normaliser
+        self.like |= like
         for name, each in sums.items():
             self.sums[name] = self.sums[name] + each if name in self.sums else each
 
@@ -150,30 +155,18 @@ class MeanOfLosses:
             self.moments.merge(moments)
 
 
-class _Sums:
-    """A value with its curves, times a normaliser."""
+def _flat(value: MetricValue) -> FloatArray:
+    """A value, its curve and its profile as one vector."""
+    parts = (np.array([value.value]), value.curve, None if value.profile is None else value.profile.y)
+    return np.concatenate([part for part in parts if part is not None])
 
-    def __init__(self, found: MetricValue, normaliser: float) -> None:
-        self.value = normaliser * found.value
-        self.curve = None if found.curve is None else normaliser * found.curve
-        self.profile = None if found.profile is None else normaliser * found.profile.y
-        self._x = None if found.profile is None else found.profile.x
 
-    def __add__(self, other: _Sums) -> _Sums:
-        total = object.__new__(_Sums)
-        total.value, total._x = self.value + other.value, self._x
-        total.curve = None if self.curve is None or other.curve is None else self.curve + other.curve
-        both = self.profile, other.profile
-        total.profile = None if both[0] is None or both[1] is None else both[0] + both[1]
-        return total
-
-    def over(self, normaliser: float) -> MetricValue:
-        """The value over all subjects."""
-        profile = None
-        if self.profile is not None and self._x is not None:
-            profile = Profile(self._x, self.profile / normaliser)
-        curve = None if self.curve is None else self.curve / normaliser
-        return MetricValue(self.value / normaliser, curve, profile)
+def _shaped(flat: FloatArray, like: MetricValue) -> MetricValue:
+    """The value of a vector, with a curve and a profile where another has such."""
+    n = 0 if like.curve is None else like.curve.size
+    curve = None if like.curve is None else flat[1 : 1 + n]
+    profile = None if like.profile is None else Profile(like.profile.x, flat[1 + n :])
+    return MetricValue(float(flat[0]), curve, profile)
 
 
 class LevelSums:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._checks import Progress, check_whole, library_of
+from cocensor._checks import BoolArray, Progress, check_whole, library_of
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Fitted, Imputation
@@ -18,12 +18,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.data import Predicted, Predictions, Probabilities, Survival
 from cocensor.joint import CopulaChoice
 from cocensor.stream.assemble import about_subjects, assembled, kept_data, planned
-from cocensor.stream.passes import (
-    columns_that_differ,
-    read_drawn,
-    read_everything,
-    read_outcomes,
-)
+from cocensor.stream.passes import read_drawn, read_everything, read_outcomes
 from cocensor.stream.run import reduce_parts
 from cocensor.stream.source import Batch, Columns, Part, Scan
 from cocensor.study.data import EvaluationData
@@ -169,22 +164,21 @@ class _Study:
         y = data.samples.y_test
         columns = {name: _columns(each, y, self.imputations) for name, each in data.predictions.items()}
         read = self._read_drawn(columns)
-        alike = {
-            name: where
+        alike: dict[str, Columns] = {
+            name: slice(None)
             for name, where in columns.items()
-            if isinstance(where, np.ndarray) and _constant(read[name])
+            if isinstance(where, np.ndarray) and not _that_differ(read[name]).all()
         }
         if not alike:
             return read
-        # An imputation model looks at the nearest columns that differ.
+        # An imputation model looks at the nearest columns that differ, by the subjects kept.
         self.n_passes += 2
-        differ = columns_that_differ(self.scan, self.n_fit, tuple(alike), self._reduce)
-        for name, where in alike.items():
-            grid, found = self.scan.grid(name), differ[name]
-            if grid is None:
-                continue
-            near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)] if found.size else found
-            columns[name] = np.union1d(where, near)
+        kept = read_drawn(self.scan, self.most_kept, alike, self._reduce).predictions
+        for name in alike:
+            grid, found, where = self.scan.grid(name), np.flatnonzero(_that_differ(kept[name])), columns[name]
+            if grid is not None and found.size:
+                near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)]
+                columns[name] = np.union1d(np.arange(grid.size)[where], near)
         return self._read_drawn(columns)
 
     def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predicted]:
@@ -207,10 +201,12 @@ def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) ->
     return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))
 
 
-def _constant(predictions: Predicted) -> bool:
-    """Whether there is a column in which all have the same prediction."""
-    table = predictions.probabilities if isinstance(predictions, Probabilities) else np.arange(2.0)[:, None]
-    return bool((table.min(axis=0) == table.max(axis=0)).any())
+def _that_differ(predictions: Predicted) -> BoolArray:
+    """By column, whether not all have the same prediction."""
+    if not isinstance(predictions, Probabilities):
+        return np.ones(1, dtype=bool)
+    table = predictions.probabilities
+    return np.asarray(table.min(axis=0) < table.max(axis=0))
 
 
 def _counted(predictions: Predicted) -> Predicted:

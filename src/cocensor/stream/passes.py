@@ -23,7 +23,6 @@ from cocensor.study.data import REFERENCE, EvaluationData
 
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
 Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
-_Extremes = dict[str, tuple[FloatArray, FloatArray]]
 
 
 def merged(one: Any, other: Any) -> Any:
@@ -81,33 +80,6 @@ def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns] | None, part: Part
     for batch in scan.batches(part, columns):
         drawn.update(batch)
     return drawn
-
-
-def columns_that_differ(scan: Scan, k: int, models: tuple[str, ...], reduce: Reduce) -> dict[str, IntArray]:
-    """The columns of some models in which not all subjects drawn have the same prediction."""
-    found: _Extremes = reduce(partial(_extremes, scan, k, models), _wider)
-    return {name: np.flatnonzero(low < high) for name, (low, high) in found.items()}
-
-
-def _extremes(scan: Scan, k: int, models: tuple[str, ...], part: Part) -> _Extremes:
-    """The least and the largest prediction of the subjects drawn in each column, by model."""
-    found: _Extremes = {}
-    limit = Drawn(k, scan.n).ceiling
-    for batch in scan.batches(part, dict.fromkeys(models, slice(None))):
-        low = batch.key <= limit
-        for name, each in batch.predictions.items() if low.any() else ():
-            if isinstance(each, Probabilities):
-                table = each.probabilities[low]
-                found = _wider(found, {name: (table.min(axis=0), table.max(axis=0))})
-    return found
-
-
-def _wider(one: _Extremes, other: _Extremes) -> _Extremes:
-    ends = dict(one)
-    for name, (low, high) in other.items():
-        before = ends.get(name, (low, high))
-        ends[name] = np.minimum(before[0], low), np.maximum(before[1], high)
-    return ends
 
 
 # --- everything ----------------------------------------------------------------------------------------------
