@@ -41,6 +41,8 @@ from cocensor.stream import evaluate as streaming
 
 RESULTS = Path(__file__).parent / "results"
 T, MODELS, ROWS_IN_GROUP, MOST_IN_FILE = 100, ("few", "all"), 2**17, 2**19
+#: Fewer than there are by default: a stream is measured, and not an evaluation in memory.
+N_KEPT = 100_000
 BETA = np.array([0.5, -0.3, 0.2, 0.1, 0.4])
 COVARIATES = [f"x{i}" for i in range(len(BETA))]
 TIMES = np.linspace(0.15, 15.0, T)
@@ -118,7 +120,9 @@ def stream(folder: Path, job: str, level: float | None, n_fit: int) -> cc.Evalua
         event="event",
         covariates=COVARIATES,
     )
-    return scan.evaluate(adjustments=JOBS[job][0], metrics="ibs", confidence_level=level, n_fit=n_fit)
+    return scan.evaluate(
+        adjustments=JOBS[job][0], metrics="ibs", confidence_level=level, n_fit=n_fit, n_kept=N_KEPT
+    )
 
 
 @dataclass

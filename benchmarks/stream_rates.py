@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import cocensor as cc
-from benchmarks.stream import COVARIATES, MODELS, by_pass, make_files, read_alone
+from benchmarks.stream import COVARIATES, MODELS, N_KEPT, by_pass, make_files, read_alone
 
 IMPUTED = {
     "τ = 0": cc.Imputation("everything"),
@@ -42,7 +42,7 @@ def in_passes(folder: Path, **asked: Any) -> dict[str, float]:
     models = {name: folder / name for name in MODELS}
     scan = cc.scan_parquet(folder / "test", models, time="time", event="event", covariates=COVARIATES)
     with by_pass() as seconds:
-        total = processor_seconds(lambda: scan.evaluate(**asked))
+        total = processor_seconds(lambda: scan.evaluate(**asked, n_kept=N_KEPT))
     found = {name: seconds.by.get(name, 0.0) for name in ("outcomes", "scores", "scoring")}
     return found | {"rest": total - sum(found.values())}
 

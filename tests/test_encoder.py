@@ -84,7 +84,7 @@ def test_a_level_of_a_stream_that_is_not_fitted_to_is_told(tmp_path):
 
 
 def _drawn(scan, k):
-    keys = np.concatenate([batch.key for part in scan.parts for batch in scan.outcomes(part)])
+    keys = np.concatenate([batch.key for part in scan.parts for batch in scan.batches(part, {})])
     return np.argsort(keys)[:k]
 
 

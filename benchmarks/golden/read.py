@@ -276,8 +276,6 @@ def _metric(into: Numbers, numbers: Mapping[str, Any]) -> None:
             at.put("skill", _number(numbers["skill"][adjustment].get(model)))
             at.put("rank", _number(numbers["ranks"].get(adjustment, {}).get(model)))
             at.put("is_best", model in numbers["best"].get(adjustment, []))
-            if "bound" in numbers:
-                at.put("off_by_at_most", _number(numbers["bound"][adjustment].get(model)))
             if "standard_errors" in numbers:
                 _errors(at, numbers, adjustment, model)
         for pair in numbers.get("comparisons", {}).get(adjustment, []):

@@ -15,7 +15,6 @@ _CODES: dict[Kind, tuple[str, ...]] = {
     "decision": (
         "decided",
         "after_last_training_time",
-        "binned",
         "categorical",
         "columns_left_out",
         "constant_covariates",

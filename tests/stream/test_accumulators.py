@@ -1,7 +1,9 @@
 """Sums over batches, merged in any order, and what they take of memory."""
 
+import gc
+import pickle
 import tracemalloc
-from dataclasses import dataclass
+import weakref
 from functools import reduce
 
 import numpy as np
@@ -11,12 +13,12 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.adjustments.whole import WholeSample
-from cocensor.data import TimeGrid
+from cocensor.data import RiskScores, TimeGrid
 from cocensor.inference.influence import own_parts
-from cocensor.stream.accumulators import Moments, accumulator_of
+from cocensor.stream.accumulators import MOST_HELD, Moments, accumulator_of
 from cocensor.stream.draw import hashed
 from cocensor.stream.passes import merged
-from cocensor.stream.source import Batch, Scan
+from cocensor.stream.source import Batch, Part, Scan
 from tests.stream.studies import study
 
 METRICS = [
@@ -25,6 +27,8 @@ METRICS = [
     cc.metric("ils", floor=0.01),
     cc.metric("net_benefit", threshold=0.3, at=0.5),
     cc.RestrictedAbsoluteError(),
+    cc.metric("d_calibration"),
+    cc.metric("auc", at=0.5),
 ]
 GRID = TimeGrid.of(np.linspace(0.0, 1.0, 9))
 
@@ -67,9 +71,72 @@ def test_any_batches_in_any_order_add_up_to_the_same(data, metric, cuts, seed, b
             np.testing.assert_allclose(value.curve, held[name].curve, rtol=1e-12, atol=1e-14)
         if held[name].profile is not None:
             np.testing.assert_allclose(value.profile.y, held[name].profile.y, rtol=1e-11, atol=1e-13)
+    if not metric.mean_of_losses:
+        assert found.covariance is None
+        return
     own = own_parts(status, metric.functionals(status, curves))
     expected = np.cov(own, rowvar=False)
     np.testing.assert_allclose(found.covariance, expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "adjustment",
+    [
+        cc.AIPCW(folds=2),
+        cc.adjustment("imputation_margins", copula=cc.Clayton(2.0)),
+        cc.adjustment("dependent_ipcw", copula=cc.Frank(5.0)),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("scores", ["curves", "rounded", "constant", "risk"])
+def test_the_auc_at_one_time_is_that_of_all_subjects(data, adjustment, scores):
+    """Whatever the weights, some of them negative, and however predictions tie."""
+    y, curves, _, _ = data
+    x = np.log(-np.log(curves["full"].probabilities[:, :1]))
+    models = dict(curves)
+    if scores == "risk":
+        models = {"m": RiskScores(x[:, 0]), "ties": RiskScores(x[:, 0].round())}
+    elif scores != "curves":
+        times, table = curves["full"].times, curves["full"].probabilities
+        table = table.round(1) if scores == "rounded" else np.broadcast_to(table.mean(axis=0), table.shape)
+        models = {"m": cc.Predictions(times, table, "linear", "last")}
+    metric, fitted = cc.metric("auc", at=0.5), adjustment.fit(y, x if adjustment.needs else None)
+    grid, whole = metric.grid(GRID), WholeSample.of(y)
+    parts = []
+    for rows in np.split(np.random.default_rng(1).permutation(300), [1, 100, 220]):
+        part = accumulator_of(metric, GRID, tuple(models), 300)
+        given = {name: each.taken(rows) for name, each in models.items()}
+        part.update(fitted.status(y[rows], grid, x[rows] if adjustment.needs else None, whole=whole), given)
+        parts.append(pickle.loads(pickle.dumps(part)))
+    status = fitted.status(y, grid, x if adjustment.needs else None)
+    found, held = reduce(merged, parts).result(status.until), metric.evaluate(status, models)
+    for name, value in found.items():
+        assert value.value == pytest.approx(held[name].value, rel=1e-12)
+        np.testing.assert_allclose(value.profile.y, held[name].profile.y, rtol=1e-10, atol=1e-12)
+    assert all(np.isnan(value.value) for value in reduce(merged, parts).result(0.5).values())
+
+
+def test_of_a_batch_no_more_than_its_one_column_is_held(data):
+    y, curves, fitted, whole = data
+    metric = cc.metric("auc", at=0.5)
+    status = fitted.status(y, metric.grid(GRID), whole=whole)
+    given = {name: each.taken(np.arange(300)) for name, each in curves.items()}
+    found = accumulator_of(metric, GRID, tuple(given), 300)
+    found.update(status, given)
+    left = [weakref.ref(status), *(weakref.ref(each) for each in given.values())]
+    del status, given
+    gc.collect()
+    assert [each() for each in left] == [None] * 3
+
+
+def test_what_needs_all_subjects_at_once_is_not_added_up():
+    for name in ("auc", "concordance"):
+        assert accumulator_of(cc.metric(name), GRID, ["full"], 300) is None
+    for name in ("ici", "e50", "discrimination"):
+        assert accumulator_of(cc.metric(name, at=0.5), GRID, ["full"], 300) is None
+    at = cc.metric("auc", at=0.5)
+    assert accumulator_of(at, GRID, ["full"], MOST_HELD) is not None
+    assert accumulator_of(at, GRID, ["full"], MOST_HELD + 1) is None
 
 
 @given(
@@ -87,31 +154,18 @@ def test_moments_survive_a_large_mean(rows, shift, cut):
     )
 
 
-@dataclass(frozen=True)
-class _Part:
-    place: int
-    n_rows: int = 4000
-
-    @property
-    def name(self):
-        return f"part {self.place}"
-
-
 class Made(Scan):
     """Subjects that are made when they are read."""
 
     def __init__(self, n_parts):
-        self.parts = tuple(_Part(place) for place in range(n_parts))
+        self.parts = tuple(Part(4000 * k, 4000 * (k + 1), f"part {k}") for k in range(n_parts))
         self.n, self.models, self.covariates = 4000 * n_parts, ("full", "part"), ()
 
     def grid(self, model):
         return np.linspace(0.1, 1.2, 12)
 
-    def outcomes(self, part):
-        return self.batches(part, {})
-
     def batches(self, part, columns=None):
-        made, rows = study(part.n_rows, part.place), np.arange(part.n_rows) + part.n_rows * part.place
+        made, rows = study(part.n_rows, part.start // 4000), np.arange(part.start, part.stop)
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         curves = {
             name: cc.Predictions.trusted(made.models[name][0][some], made.models[name][1][:, some])

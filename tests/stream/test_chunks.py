@@ -65,7 +65,7 @@ def test_some_columns_of_some_models():
     assert list(batch.predictions) == ["cox"]
     assert batch.predictions["cox"].times.tolist() == [1.0, 3.0]
     assert batch.predictions["cox"].tail == "last"
-    (batch,) = scan.outcomes(scan.parts[0])
+    (batch,) = scan.batches(scan.parts[0], {})
     assert batch.predictions == {}
 
 
@@ -81,7 +81,7 @@ def test_categories_of_all_chunks_are_read_as_they_are():
         pd.DataFrame({"site": sites, "age": range(len(sites))}) for sites in (["b", "a"], ["c", "b", "b"])
     ]
     scan = cc.scan_chunks([(*chunk(len(frame), x=False), frame) for frame in frames])
-    x = np.concatenate([batch.x for part in scan.parts for batch in scan.outcomes(part)])
+    x = np.concatenate([batch.x for part in scan.parts for batch in scan.batches(part, {})])
     assert scan.covariates == ("site", "age")
     assert x.tolist() == [["b", 0], ["a", 1], ["c", 0], ["b", 1], ["b", 2]]
 

@@ -248,7 +248,7 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch, how, a
     test, cox, _ = study(10)
     found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox"))
     monkeypatch.setattr(parquet.ParquetFile, how, noted)
-    (batch,) = found.outcomes(found.parts[0])
+    (batch,) = found.batches(found.parts[0], {})
     assert batch.predictions == {}
     assert read == [["months", "died"]]
     (batch,) = found.batches(found.parts[0], {"cox": np.array([1])})

@@ -33,9 +33,6 @@ class Comparison:
         Why there is no interval.
     adjusted_pvalue : float, optional
         From :func:`pairwise`.
-    bound : float
-        How far the difference may be from that of all subjects held at once, where they were not. The interval and
-        the p-value allow for it.
     """
 
     a: str
@@ -45,35 +42,29 @@ class Comparison:
     replicates: FloatArray | None = field(default=None, repr=False)
     missing: str | None = None
     adjusted_pvalue: float | None = None
-    bound: float = field(default=0.0, repr=False)
 
     def confidence_interval(
         self, confidence_level: float = 0.95, method: Method | None = None
     ) -> ConfidenceInterval:
         """Of the difference; see :meth:`Estimate.confidence_interval`."""
-        estimate = Estimate(self.difference, self.standard_error, self.replicates, bound=self.bound)
+        estimate = Estimate(self.difference, self.standard_error, self.replicates)
         return estimate.confidence_interval(confidence_level, method)
 
     @cached_property
     def pvalue(self) -> float:
-        r"""Two-sided, of no difference: :math:`2\Phi(-\max(|d| - c, 0)/\mathrm{se})`, c the bound; 1 for equal ones.
+        r"""Two-sided, of no difference: :math:`2\Phi(-|d|/\mathrm{se})`; 1 for equal ones.
 
-        Of B bootstrap differences d*, twice the smaller of (1 + #{d* ≤ c})/(B + 1) and (1 + #{d* ≥ −c})/(B + 1).
+        Of B bootstrap differences d*, twice the smaller of (1 + #{d* ≤ 0})/(B + 1) and (1 + #{d* ≥ 0})/(B + 1).
         """
         if np.isnan(self.difference) or np.isnan(self.standard_error):
             return float("nan")
         if self.replicates is not None:
             drawn = self.replicates[~np.isnan(self.replicates)]
-            tail = 1.0 + min(np.count_nonzero(drawn <= self.bound), np.count_nonzero(drawn >= -self.bound))
+            tail = 1.0 + min(np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0))
             return float(min(1.0, 2.0 * tail / (drawn.size + 1.0)))
         if self.standard_error == 0:
-            return 1.0 if self.least == 0 else 0.0
-        return float(2.0 * ndtr(-self.least / self.standard_error))
-
-    @property
-    def least(self) -> float:
-        """The least size that the difference may have, given its bound."""
-        return max(abs(self.difference) - self.bound, 0.0)
+            return 1.0 if self.difference == 0 else 0.0
+        return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))
 
     def better(self, direction: Direction, confidence_level: float = 0.95) -> str | None:
         """The better one, where the interval of the difference leaves out 0; None where it does not."""
@@ -169,7 +160,7 @@ def indistinguishable_from_best(
 ) -> tuple[str, ...]:
     r"""Those that cannot be distinguished from the best: multiple comparisons with the best.
 
-    With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk} + c_{mk}` for
+    With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk}` for
     all k, :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m,
     and :math:`c_{mk}` how far the difference may be off for not holding all subjects at once. The
     truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is always
@@ -185,8 +176,7 @@ def indistinguishable_from_best(
     """
     check_choice(direction, "direction", ("smaller", "greater"))
     sign = 1.0 if direction == "smaller" else -1.0
-    # What is left of differences whatever their bounds.
-    gaps, spread = sign * estimates.apart.values - estimates.apart.bounds, estimates.apart.standard_errors
+    gaps, spread = sign * estimates.apart.values, estimates.apart.standard_errors
     among = np.maximum(np.count_nonzero(spread > 0, axis=1), 1)
 
     def within(quantiles: FloatArray) -> BoolArray:
@@ -207,7 +197,7 @@ def indistinguishable_from_best(
 def _comparisons(estimates: Estimates, a: str, others: Sequence[str]) -> list[Comparison]:
     apart = estimates.differences([(a, b) for b in others])
     return [
-        Comparison(a, b, each.value, each.standard_error, each.replicates, each.missing, bound=each.bound)
+        Comparison(a, b, each.value, each.standard_error, each.replicates, each.missing)
         for b, each in zip(others, apart, strict=True)
     ]
 
@@ -216,7 +206,7 @@ def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
     """From sorted draws of the largest |Z| of ``count`` pairs."""
     if not pair.standard_error > 0:
         return pair.pvalue
-    size = pair.least / pair.standard_error
+    size = abs(pair.difference) / pair.standard_error
     exceeded = (1.0 + maxima.size - float(np.searchsorted(maxima, size))) / (1.0 + maxima.size)
     return max(pair.pvalue, min(exceeded, count * pair.pvalue))
 

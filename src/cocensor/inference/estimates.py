@@ -15,7 +15,6 @@ from cocensor.inference.bands import Band, normal_quantile, simultaneous_quantil
 Method = Literal["normal", "percentile", "basic"]
 #: Estimates that differ by less than this share of themselves, and errors by less than this share, are equal.
 _ROUNDING = 1e-9
-_NO_BOUND = "how far the value may be from that of all subjects held at once is not known"
 
 
 class ConfidenceInterval(NamedTuple):
@@ -30,7 +29,6 @@ class Apart(NamedTuple):
 
     values: FloatArray
     standard_errors: FloatArray
-    bounds: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +43,12 @@ class Estimate:
         The estimate in bootstrap samples.
     missing : str, optional
         Why there is no interval.
-    bound : float
-        How far the value may be from that of all subjects held at once, where they were not. The interval allows for
-        it; the standard error does not contain it.
     """
 
     value: float
     standard_error: float
     replicates: FloatArray | None = field(default=None, repr=False)
     missing: str | None = None
-    bound: float = field(default=0.0, repr=False)
 
     def confidence_interval(
         self, confidence_level: float = 0.95, method: Method | None = None
@@ -67,20 +61,17 @@ class Estimate:
         method : {"normal", "percentile", "basic"}, optional
             "normal": the value ± z standard errors; the default without replicates. With q the quantiles of bootstrap
             replicates, "percentile" is (q_low, q_high), the default with them, and "basic" is
-            (2 value − q_high, 2 value − q_low). Each reaches further by the ``bound``, both ways.
+            (2 value − q_high, 2 value − q_low).
 
         Examples
         --------
         >>> low, high = Estimate(0.2, 0.01).confidence_interval()
         >>> round(low, 4), round(high, 4)
         (0.1804, 0.2196)
-        >>> low, high = Estimate(0.2, 0.01, bound=0.005).confidence_interval()
-        >>> round(low, 4), round(high, 4)
-        (0.1754, 0.2246)
         """
         replicates = None if self.replicates is None else self.replicates[:, None]
-        value, error, bound = (np.array([each]) for each in (self.value, self.standard_error, self.bound))
-        low, high = _limits(value, error, bound, replicates, confidence_level, method)
+        value, error = np.array([self.value]), np.array([self.standard_error])
+        low, high = _limits(value, error, replicates, confidence_level, method)
         return ConfidenceInterval(float(low[0]), float(high[0]))
 
 
@@ -103,9 +94,6 @@ class Estimates:
         Why an estimate has no interval, by name.
     range : pair of float
         What intervals and bands of all of them are cut to.
-    bounds : array of shape (S,), optional
-        How far each value may be from that of all subjects held at once, where they were not; NaN where that is not
-        known, and there is then no interval. By default 0.
 
     Examples
     --------
@@ -128,12 +116,6 @@ class Estimates:
     replicates: FloatArray | None = field(default=None, repr=False)
     missing: dict[str, str] = field(default_factory=dict)
     range: tuple[float, float] = (-np.inf, np.inf)
-    bounds: FloatArray | None = field(default=None, repr=False)
-
-    @cached_property
-    def off(self) -> FloatArray:
-        """The ``bounds``, or 0."""
-        return np.zeros(len(self.names)) if self.bounds is None else self.bounds
 
     @cached_property
     def errors(self) -> FloatArray:
@@ -147,7 +129,7 @@ class Estimates:
             with np.errstate(divide="ignore", invalid="ignore"):
                 errors = self.rows * np.where(self.variances == found, 1.0, np.sqrt(self.variances / found))
         absent = np.array([name in self.missing for name in self.names], dtype=bool)
-        absent |= np.isnan(self.values) | np.isnan(self.off)
+        absent |= np.isnan(self.values)
         if not len(errors):
             return np.full((1, len(self.names)), np.nan)
         return np.where(absent, np.nan, errors) if absent.any() else errors
@@ -178,9 +160,7 @@ class Estimates:
         self, confidence_level: float = 0.95, method: Method | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """The lower and the upper ends of the intervals of all estimates, each for itself."""
-        low, high = _limits(
-            self.values, self.standard_errors, self.off, self.replicates, confidence_level, method
-        )
+        low, high = _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
         return np.clip(low, *self.range), np.clip(high, *self.range)
 
     def only(self, names: Sequence[str]) -> Estimates:
@@ -197,37 +177,33 @@ class Estimates:
             replicates,
             self._missing_of(tuple(names), at),
             self.range,
-            self.off[at],
         )
 
     def band(self, confidence_level: float = 0.95) -> Band:
         """Limits that hold all true values at once: the values ± the simultaneous quantile of standard errors.
 
-        The errors are taken as normal, those of the bootstrap too. One without error is its own limit. Each reaches
-        further by its bound.
+        The errors are taken as normal, those of the bootstrap too. One without error is its own limit.
         """
         quantile = simultaneous_quantile(self.errors, confidence_level)
-        reach = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors) + self.off
+        reach = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
         low, high = (np.clip(self.values + way, *self.range) for way in (-reach, reach))
         return Band(low, high, quantile)
 
     def differences(self, pairs: Sequence[tuple[str, str]]) -> Estimates:
         """The first less the second of each pair, named "a - b"; equal ones differ by 0 with an error of 0.
 
-        Those that differ by rounding alone, in value and in error, are equal. A difference may be off by the bounds of
-        both.
+        Those that differ by rounding alone, in value and in error, are equal.
         """
         first, second = self._indices([a for a, _ in pairs]), self._indices([b for _, b in pairs])
         values, errors, replicates = self._less(first, second)
         names = tuple(f"{a} - {b}" for a, b in pairs)
-        missing, off = self._missing_of(names, first, second), self.off[first] + self.off[second]
-        return Estimates(names, values, errors, None, replicates, missing, bounds=off)
+        return Estimates(names, values, errors, None, replicates, self._missing_of(names, first, second))
 
     @cached_property
     def apart(self) -> Apart:
-        """The differences of all pairs, with their standard errors, and how far they may be off."""
+        """The differences of all pairs, with their standard errors."""
         size = len(self.names)
-        found = Apart(np.empty((size, size)), np.empty((size, size)), np.add.outer(self.off, self.off))
+        found = Apart(np.empty((size, size)), np.empty((size, size)))
         known = ~np.isnan(self.standard_errors)
         for k in range(size):
             values, errors, _ = self._less(np.full(size, k), np.arange(size))
@@ -239,8 +215,7 @@ class Estimates:
         r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
 
         For v* = 0 they are 1 − v/r. Errors by the delta method: that of the skill s is
-        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills. Where
-        values have bounds c, a skill may be off by :math:`(c_v + |1 - s|\,c_r)/(|v^* - r| - c_r)`.
+        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills.
 
         Examples
         --------
@@ -262,12 +237,10 @@ class Estimates:
             errors = (self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]) / (
                 best - self.values[at]
             )
-        left = abs(best - self.values[at]) - self.off[at]
-        off = (self.off[chosen] + np.abs(1.0 - values) * self.off[at]) / (left if left > 0 else np.nan)
         missing = self._missing_of(tuple(names), chosen, np.full(len(names), at))
         if self.values[at] == best:
             missing |= dict.fromkeys(names, f"the reference {reference} is as good as can be")
-        return Estimates(tuple(names), values, errors, None, replicates, missing, bounds=off)
+        return Estimates(tuple(names), values, errors, None, replicates, missing)
 
     def _less(self, first: Rows, second: Rows) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """Differences, rows of their errors, and their replicates."""
@@ -289,16 +262,14 @@ class Estimates:
 
     def _at(self, k: int) -> Estimate:
         replicates = None if self.replicates is None else self.replicates[:, k]
-        value, error, bound = (float(each[k]) for each in (self.values, self.standard_errors, self.off))
-        return Estimate(value, error, replicates, self._why_missing(k), bound)
+        value, error = float(self.values[k]), float(self.standard_errors[k])
+        return Estimate(value, error, replicates, self._why_missing(k))
 
     def _why_missing(self, k: int) -> str | None:
         if self.names[k] in self.missing:
             return self.missing[self.names[k]]
         if np.isnan(self.values[k]):
             return "there is no estimate"
-        if np.isnan(self.off[k]):
-            return _NO_BOUND
         return "there is no standard error" if np.isnan(self.standard_errors[k]) else None
 
     def _indices(self, names: Sequence[str]) -> Rows:
@@ -318,7 +289,6 @@ class Estimates:
 def _limits(
     values: FloatArray,
     standard_errors: FloatArray,
-    bounds: FloatArray,
     replicates: FloatArray | None,
     confidence_level: float,
     method: Method | None,
@@ -327,7 +297,7 @@ def _limits(
     check_choice(chosen, "method", ("normal", "percentile", "basic"))
     quantile = normal_quantile(confidence_level)
     if chosen == "normal":
-        reach = quantile * standard_errors + bounds
+        reach = quantile * standard_errors
         return values - reach, values + reach
     if replicates is None:
         raise ValueError(f"method must be 'normal' without bootstrap replicates, but is {chosen!r}.")
@@ -337,7 +307,7 @@ def _limits(
         column = replicates[:, k]
         ends[:, k] = np.quantile(column[~np.isnan(column)], [tail, 1.0 - tail])
     low, high = ends if chosen == "percentile" else 2.0 * values - ends[::-1]
-    return low - bounds, high + bounds
+    return low, high
 
 
 def _errors_of(replicates: FloatArray) -> FloatArray:

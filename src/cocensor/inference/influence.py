@@ -188,12 +188,11 @@ def as_estimates(
     values: Mapping[str, float],
     influences: Mapping[str, Influence],
     missing: Mapping[str, str],
-    bounds: FloatArray | None = None,
 ) -> tuple[Estimates, FloatArray]:
     """Values by name with the errors that their influences, of single values in the same samples, tell.
 
-    Those without an influence are ``missing``, which says why; ``bounds`` are as in :class:`Estimates`. Beside them
-    come the rows of the errors by batches of subjects, to be held against those of other values in the same samples.
+    Those without an influence are ``missing``, which says why. Beside them come the rows of the errors by batches of
+    subjects, to be held against those of other values in the same samples.
     """
     known = {name: influences[name] for name in values if name in influences}
     at = [k for k, name in enumerate(values) if name in known]
@@ -213,7 +212,7 @@ def as_estimates(
             _widened(each, at, found.size)
             for each in (np.asarray(np.linalg.qr(np.concatenate(scaled), mode="r")), np.concatenate(sums))
         )
-    return Estimates(tuple(values), found, errors, missing=dict(missing), bounds=bounds), batches
+    return Estimates(tuple(values), found, errors, missing=dict(missing)), batches
 
 
 def _widened(values: FloatArray, at: list[int], size: int) -> FloatArray:

@@ -17,6 +17,7 @@ from cocensor.copulas import Copula
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import MetricValue, Profile
+from cocensor.metrics.ranks import Order
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import (
@@ -76,12 +77,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def value(self, section: Section) -> float:
         """The AUC; NaN where there are no cases, or no controls."""
-        a, b = section.event_free, section.event
-        pairs = a.sum() * b.sum() - float(a @ b)
-        if not pairs > 0:
-            return np.nan
-        order = section.order
-        return 0.5 if order.constant else float(b[order.rows] @ order.others_below(a[order.rows]) / pairs)
+        return area(section.order, section.event_free, section.event)
 
     def linear(self, section: Section) -> Linear:
         """The AUC and its derivatives, by the rule for quotients."""
@@ -104,7 +100,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
-        return Profile(FALSE_ALARMS, _roc(section).found())
+        return roc_curve(section.order, section.event_free, section.event)
 
     def profile_functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
@@ -185,6 +181,21 @@ class CumulativeDynamicAUC(SectionMetric):
                 yield tile
 
         return self._values(status, predictions, with_sums(), known), sums
+
+
+def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
+    """Return the AUC of subjects in an order, by their two weights; NaN where there are no cases, or no controls."""
+    pairs = event_free.sum() * event.sum() - float(event_free @ event)
+    if not pairs > 0:
+        return np.nan
+    if order.constant:
+        return 0.5
+    return float(event[order.rows] @ order.others_below(event_free[order.rows]) / pairs)
+
+
+def roc_curve(order: Order, event_free: FloatArray, event: FloatArray) -> Profile:
+    """Return the ROC curve of subjects in an order, by their two weights."""
+    return Profile(FALSE_ALARMS, Roc(order, event_free, event).found())
 
 
 def _roc(section: Section) -> Roc:

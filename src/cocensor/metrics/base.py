@@ -37,11 +37,6 @@ class MetricValue:
         A value for each time of the status, in the order given.
     profile : Profile, optional
         The curve behind a value at one time, such as the ROC curve.
-    bound : float
-        How far the value may be from that of all subjects held at once, where they were not; 0 where they were, NaN
-        where that is unknown.
-    curve_bounds : array of shape (n_times,), optional
-        The same of the values over time.
 
     See Also
     --------
@@ -57,8 +52,6 @@ class MetricValue:
     value: float
     curve: FloatArray | None = field(default=None, repr=False)
     profile: Profile | None = field(default=None, repr=False)
-    bound: float = 0.0
-    curve_bounds: FloatArray | None = field(default=None, repr=False)
 
 
 class Metric(ABC):
@@ -198,14 +191,9 @@ class Metric(ABC):
         way = self.best - reference
         return (value - reference) / way if self.has_skill and np.isfinite(way) and way != 0 else np.nan
 
-    def ranks(self, values: Mapping[str, float], bounds: Mapping[str, float] | None = None) -> dict[str, int]:
-        """1 for the best; equal values share the better rank, and those without a value have none.
-
-        Where values may be off by ``bounds``, a rank is one more than the number of those that are better in any case.
-        """
+    def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
+        """1 for the best; equal values share the better rank, and those without a value have none."""
         sign = 1.0 if self.direction == "smaller" else -1.0
         known = {name: sign * value for name, value in values.items() if not isnan(value)}
-        off = {name: (bounds or {}).get(name, 0.0) for name in known}
-        off = {name: 0.0 if isnan(bound) else bound for name, bound in off.items()}
-        worst = sorted(own + off[name] for name, own in known.items())
-        return {name: 1 + bisect_left(worst, own - off[name]) for name, own in known.items()}
+        ordered = sorted(known.values())
+        return {name: 1 + bisect_left(ordered, own) for name, own in known.items()}

@@ -14,7 +14,7 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Profile
-from cocensor.metrics.calibration_fit import SmoothCalibration, quantiles, smooth_calibration
+from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibration
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric
 
@@ -54,7 +54,7 @@ class CalibrationMetric(SectionMetric):
         smooth = section.once(smooth_calibration)
         if smooth is None:
             return None
-        x = curve_points(smooth.predicted, smooth.cases)
+        x = curve_points(smooth.predicted)
         return Profile(x, smooth.curve(x))
 
 
@@ -144,18 +144,16 @@ class HighCalibrationError(CalibrationMetric):
     level: ClassVar[float | None] = 0.9
 
 
-def curve_points(predicted: FloatArray, cases: FloatArray | None = None) -> FloatArray:
+def curve_points(predicted: FloatArray) -> FloatArray:
     """The predictions at which a calibration curve is given."""
-    low, high = quantiles(predicted, [0.01, 0.99], cases)
+    low, high = np.quantile(predicted, [0.01, 0.99])
     return np.linspace(low, high, _POINTS)
 
 
 def distance(smooth: SmoothCalibration, level: float | None) -> float:
     """The mean distance from the diagonal, or a quantile of distances."""
     distances = np.abs(smooth.observed - smooth.predicted)
-    if level is None:
-        return float(np.average(distances, weights=smooth.cases))
-    return float(quantiles(distances, level, smooth.cases))
+    return float(distances.mean() if level is None else np.quantile(distances, level))
 
 
 def linear_distance(smooth: SmoothCalibration, section: Section, level: float | None) -> Linear:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,16 +75,12 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class SmoothCalibration:
-    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject.
-
-    Where each row stands for several subjects, ``cases`` says for how many.
-    """
+    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject."""
 
     scores: Scores
     form: _Form
     fit: CloglogFit
     predicted: FloatArray
-    cases: FloatArray | None = None
 
     @property
     def observed(self) -> FloatArray:
@@ -120,34 +116,14 @@ def smooth_calibration(section: Section) -> SmoothCalibration | None:
     """
     a, b = section.event_free, section.event
     scores = Scores.of(section.survival)
-    for form in _forms(scores.x, (a != 0) | (b != 0), section.cases):
+    for form in _forms(scores.x, (a != 0) | (b != 0)):
         fit = fit_cloglog(form.columns(scores.x), a, b)
         if fit is not None:
-            return SmoothCalibration(scores, form, fit, 1.0 - section.survival, section.cases)
+            return SmoothCalibration(scores, form, fit, 1.0 - section.survival)
     return None
 
 
-def quantiles(values: FloatArray, levels: Any, cases: FloatArray | None) -> Any:
-    """Quantiles of values as numpy has them, where each stands for so many ``cases``.
-
-    Examples
-    --------
-    >>> float(quantiles(np.array([3.0, 1.0]), 0.5, np.array([2.0, 1.0]))), float(np.quantile([1.0, 3.0, 3.0], 0.5))
-    (3.0, 3.0)
-    """
-    if cases is None:
-        return np.quantile(values, levels)
-    rows = np.argsort(values)
-    up_to = np.cumsum(cases[rows])
-    at = (up_to[-1] - 1.0) * np.asarray(levels)
-    first, second = (
-        values[rows[np.searchsorted(up_to, np.minimum(place, up_to[-1] - 1.0), side="right")]]
-        for place in (np.floor(at), np.floor(at) + 1.0)
-    )
-    return first + (at - np.floor(at)) * (second - first)
-
-
-def _forms(x: FloatArray, used: BoolArray, cases: FloatArray | None) -> Iterator[_Form]:
+def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
     """From the richest that the predictions allow to the constant."""
     counted = x[used]
     distinct = np.unique(counted).size
@@ -155,7 +131,7 @@ def _forms(x: FloatArray, used: BoolArray, cases: FloatArray | None) -> Iterator
         centre, spread = float(counted.mean()), float(counted.std())
         z, all_z = (counted - centre) / spread, (x - centre) / spread
         for df in range(min(DF, distinct - 1), 0, -1):
-            knots = quantiles(all_z, np.linspace(*_OUTER, df + 1), cases) if df > 1 else np.empty(0)
+            knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
             if np.unique(knots).size == knots.size and _has_full_rank(Basis(knots).values(z)):
                 yield _Form(df, centre, spread, Basis(knots).orthonormal(z))
     yield _Form(0, 0.0, 1.0, Basis(np.empty(0)))

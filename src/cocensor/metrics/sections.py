@@ -18,7 +18,7 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray
 from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status, Tile
-from cocensor.data import Predicted, PredictionsAt, RiskScores
+from cocensor.data import Predicted, RiskScores
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.ranks import Order, orders_of
 from cocensor.metrics.single_time import SingleTime, SingleTimes
@@ -28,11 +28,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts.
-
-    Where a row stands for several subjects who are taken to be alike, ``cases`` says for how many, and the weights are
-    their sums.
-    """
+    """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts."""
 
     time: float
     event_free: FloatArray
@@ -41,23 +37,7 @@ class Section:
     normaliser: float
     _tile: _TileCurves
     _column: int
-    cases: FloatArray | None = None
     _found: dict[Any, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of_cases(
-        cls,
-        time: float,
-        event_free: FloatArray,
-        event: FloatArray,
-        survival: FloatArray,
-        normaliser: float,
-        cases: FloatArray,
-    ) -> Section:
-        """With rows that stand for several subjects each, and what is predicted for them."""
-        predictions = PredictionsAt.trusted(time, survival[:, None], "groups")
-        curves = _TileCurves(predictions, predictions.times)
-        return cls(time, event_free, event, predictions, normaliser, curves, 0, cases)
 
     @cached_property
     def survival(self) -> FloatArray:

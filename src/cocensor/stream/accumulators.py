@@ -9,12 +9,18 @@ import numpy as np
 
 from cocensor._checks import FloatArray
 from cocensor.adjustments import Status
-from cocensor.data import Predicted, TimeGrid
+from cocensor.data import Predicted, RiskScores, TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue, PointwiseMetric
+from cocensor.metrics.auc import CumulativeDynamicAUC, area, roc_curve
 from cocensor.metrics.base import Profile
+from cocensor.metrics.d_calibration import DCalibration
+from cocensor.metrics.horizon import refuse_until
 from cocensor.metrics.kernel import warn_above_largest
-from cocensor.stream.histograms import histogram_accumulator
+from cocensor.metrics.ranks import Order
+
+#: Up to this many subjects the AUC at a single time is that of all, whose predictions for that time are held.
+MOST_HELD = 10_000_000
 
 
 class Accumulator(Protocol):
@@ -42,7 +48,11 @@ def accumulator_of(
     """What adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
     if metric.mean_of_losses:
         return MeanOfLosses(metric, metric.grid(grid), models, with_errors)
-    return histogram_accumulator(metric, grid, models, n)
+    if isinstance(metric, DCalibration):
+        return LevelSums(metric, metric.grid(grid), models)
+    if isinstance(metric, CumulativeDynamicAUC) and metric.at is not None and n <= MOST_HELD:
+        return SingleTimeAUC(metric.grid(grid), models)
+    return None
 
 
 class Moments:
@@ -86,7 +96,9 @@ class MeanOfLosses:
     def __init__(self, metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool) -> None:
         self.metric, self.grid, self.models, self.with_errors = metric, grid, tuple(models), with_errors
         self.normaliser = 0.0
-        self.sums: dict[str, _Sums] = {}
+        self.sums: dict[str, FloatArray] = {}
+        #: The values of one batch.
+        self.like: dict[str, MetricValue] = {}
         self.moments: Moments | None = None
 
     def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
@@ -101,21 +113,21 @@ class MeanOfLosses:
             if self.with_errors
             else (self.metric.evaluate(status, read), None)
         )
-        found = {name: _Sums(each, status.normaliser) for name, each in values.items()}
-        self._add(status.normaliser, found)
+        found = {name: status.normaliser * _flat(each) for name, each in values.items()}
+        self._add(status.normaliser, found, values)
         if self.with_errors:
             own = own_parts(status, known or self.metric.functionals(status, read))
             self._add_moments(Moments(own * (status.normaliser / status.n)))
 
     def merge(self, other: MeanOfLosses) -> None:
         """Take up what another has taken up."""
-        self._add(other.normaliser, other.sums)
+        self._add(other.normaliser, other.sums, other.like)
         if other.moments is not None:
             self._add_moments(other.moments)
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model; warns of those that are larger than any loss."""
-        found = {name: each.over(self.normaliser) for name, each in self.sums.items()}
+        found = {name: _shaped(each / self.normaliser, self.like[name]) for name, each in self.sums.items()}
         if isinstance(self.metric, PointwiseMetric):
             curves = [[each.value] if each.curve is None else each.curve for each in found.values()]
             warn_above_largest(self.grid.by_sorted(np.array(curves)), self.grid.sorted, self.metric.loss)
@@ -128,8 +140,11 @@ class MeanOfLosses:
             return None
         return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
 
-    def _add(self, normaliser: float, sums: Mapping[str, _Sums]) -> None:
+    def _add(
+        self, normaliser: float, sums: Mapping[str, FloatArray], like: Mapping[str, MetricValue]
+    ) -> None:
         self.normaliser += normaliser
+        self.like |= like
         for name, each in sums.items():
             self.sums[name] = self.sums[name] + each if name in self.sums else each
 
@@ -140,27 +155,88 @@ class MeanOfLosses:
             self.moments.merge(moments)
 
 
-class _Sums:
-    """A value with its curves, times a normaliser."""
+def _flat(value: MetricValue) -> FloatArray:
+    """A value, its curve and its profile as one vector."""
+    parts = (np.array([value.value]), value.curve, None if value.profile is None else value.profile.y)
+    return np.concatenate([part for part in parts if part is not None])
 
-    def __init__(self, found: MetricValue, normaliser: float) -> None:
-        self.value = normaliser * found.value
-        self.curve = None if found.curve is None else normaliser * found.curve
-        self.profile = None if found.profile is None else normaliser * found.profile.y
-        self._x = None if found.profile is None else found.profile.x
 
-    def __add__(self, other: _Sums) -> _Sums:
-        total = object.__new__(_Sums)
-        total.value, total._x = self.value + other.value, self._x
-        total.curve = None if self.curve is None or other.curve is None else self.curve + other.curve
-        both = self.profile, other.profile
-        total.profile = None if both[0] is None or both[1] is None else both[0] + both[1]
-        return total
+def _shaped(flat: FloatArray, like: MetricValue) -> MetricValue:
+    """The value of a vector, with a curve and a profile where another has such."""
+    n = 0 if like.curve is None else like.curve.size
+    curve = None if like.curve is None else flat[1 : 1 + n]
+    profile = None if like.profile is None else Profile(like.profile.x, flat[1 + n :])
+    return MetricValue(float(flat[0]), curve, profile)
 
-    def over(self, normaliser: float) -> MetricValue:
-        """The value over all subjects."""
-        profile = None
-        if self.profile is not None and self._x is not None:
-            profile = Profile(self._x, self.profile / normaliser)
-        curve = None if self.curve is None else self.curve / normaliser
-        return MetricValue(self.value / normaliser, curve, profile)
+
+class LevelSums:
+    """D-calibration of several models: what is in the cells of predicted levels are sums over subjects."""
+
+    covariance = None
+
+    def __init__(self, metric: DCalibration, grid: TimeGrid, models: Sequence[str]) -> None:
+        self.metric, self.grid, self.models = metric, grid, tuple(models)
+        self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
+        self._normaliser = 0.0
+
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        asked = {name: predictions[name] for name in self.models}
+        for name, surplus in self.metric.surpluses(status, asked).items():
+            self._surplus[name] += surplus
+        self._normaliser += status.normaliser
+
+    def merge(self, other: LevelSums) -> None:
+        """Take up what another has taken up."""
+        for name, surplus in other._surplus.items():
+            self._surplus[name] += surplus
+        self._normaliser += other._normaliser
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model."""
+        refuse_until(until, self.grid)
+        return {name: self.metric.of_gaps(each / self._normaliser) for name, each in self._surplus.items()}
+
+
+class SingleTimeAUC:
+    """The AUC of several models at one time: the weights and predictions of all subjects at that time are held."""
+
+    covariance = None
+
+    def __init__(self, grid: TimeGrid, models: Sequence[str]) -> None:
+        self.grid, self.models = grid, tuple(models)
+        #: By batch, two rows of weights (event-free and event), and by model a row of markers.
+        self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
+
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        [tile] = status.tiles()
+        weights = np.concatenate(tile.by_time)
+        markers = {name: _marker(predictions[name], self.grid.sorted) for name in self.models}
+        self._batches.append((weights, markers))
+
+    def merge(self, other: SingleTimeAUC) -> None:
+        """Take up what another has taken up."""
+        self._batches += other._batches
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model; NaN from the time ``until`` on."""
+        if until <= self.grid.last:
+            return {name: MetricValue(np.nan) for name in self.models}
+        event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
+        found = {}
+        for name in self.models:
+            order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
+            value = area(order, event_free, event)
+            profile = roc_curve(order, event_free, event) if np.isfinite(value) else None
+            found[name] = MetricValue(value, profile=profile)
+        return found
+
+
+def _marker(predictions: Predicted, times: FloatArray) -> FloatArray:
+    """What orders subjects by their predicted risk at one time."""
+    return (
+        predictions.risk
+        if isinstance(predictions, RiskScores)
+        else -predictions.read(times, slice(None))[:, 0]
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from cocensor.adjustments.whole import WholeSample
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
-from cocensor.metrics.calibration import CalibrationMetric
 from cocensor.stream.accumulators import Accumulator
 from cocensor.stream.passes import Plan, Stage, Sums, Task
 from cocensor.stream.source import Scan
@@ -162,38 +160,3 @@ def about_subjects(data: EvaluationData) -> list[Note]:
     if others:
         notes.append(noted("from_kept_rows", n=n_kept, metrics=others))
     return notes
-
-
-def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) -> list[Note]:
-    """How far values may be from those of all subjects held at once, against their standard errors."""
-    reasoned = [metric for metric in data.metrics if isinstance(metric, CalibrationMetric)]
-    proven = [metric for metric in data.metrics if metric not in reasoned]
-    found: dict[str, Any] = {
-        how: largest
-        for how, metrics in (("proven", proven), ("about", reasoned))
-        if (largest := _largest_bound(metrics, results)) is not None
-    }
-    return [noted("binned", **found)] if found else []
-
-
-def _largest_bound(
-    metrics: Sequence[Metric], results: Mapping[str, AdjustmentScores]
-) -> dict[str, Any] | None:
-    """The largest bound against a standard error; None where all are 0."""
-    off = [
-        (value.bound / error, value.bound, metric.label)
-        for metric in metrics
-        for each in results.values()
-        for name, value in each.values[metric.name].items()
-        for error in (_standard_error(each, metric.name, name),)
-        if value.bound > 0 and not error <= 0
-    ]
-    if not off:
-        return None
-    share, bound, label = max(off, key=lambda each: (not np.isnan(each[0]), *each[:2]))
-    return {"bound": bound, "standard_errors": None if np.isnan(share) else share, "metric": label}
-
-
-def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:
-    errors = scores.errors.get(metric)
-    return np.nan if errors is None or model not in errors.names else errors.estimate(model).standard_error

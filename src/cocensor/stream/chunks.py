@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,6 @@ from cocensor.stream.source import Batch, Columns, Part, Scan, at_columns, batch
 from cocensor.study.prepare import matching_note
 
 
-@dataclass(frozen=True)
-class ChunkPart:
-    """One chunk, by its place in the list, with the number of its first subject."""
-
-    place: int
-    start: int
-    n_rows: int
-
-    @property
-    def name(self) -> str:
-        """Which chunk it is."""
-        return f"chunks[{self.place}]"
-
-
 @dataclass(frozen=True, eq=False)
 class _Chunk:
     name: str
@@ -53,31 +40,24 @@ class ChunkScan(Scan):
     def __init__(
         self, chunks: Sequence[_Chunk], covariates: tuple[str, ...] = (), notes: tuple[Note, ...] = ()
     ) -> None:
-        self._chunks = tuple(chunks)
-        starts = np.cumsum([0, *(len(chunk.y) for chunk in chunks)]).tolist()
-        self.n = starts[-1]
+        self._chunks = {chunk.name: chunk for chunk in chunks}
+        edges = np.cumsum([0, *(len(chunk.y) for chunk in chunks)]).tolist()
+        self.n = edges[-1]
         self.models = tuple(chunks[0].predictions)
         self.covariates, self.notes = covariates, notes
         self.parts = tuple(
-            ChunkPart(place, starts[place], len(chunk.y)) for place, chunk in enumerate(chunks)
+            Part(*ends, name) for ends, name in zip(pairwise(edges), self._chunks, strict=True)
         )
 
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
-        predictions = self._chunks[0].predictions[model]
+        predictions = next(iter(self._chunks.values())).predictions[model]
         return predictions.times if isinstance(predictions, Probabilities) else None
-
-    def outcomes(self, part: Part) -> Iterator[Batch]:
-        """The batches of a chunk, without predictions."""
-        return self.batches(part, {})
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a chunk with all predictions, or with those of some models at some columns of their grid."""
-        if not isinstance(part, ChunkPart):
-            raise TypeError(
-                f"part must be one of the parts of this scan, but is of type {type(part).__name__}."
-            )
-        chunk = self._chunks[part.place]
+        self._check(part)
+        chunk = self._chunks[part.name]
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         predictions = {name: at_columns(chunk.predictions[name], where) for name, where in asked.items()}
         step = batch_rows(max(map(_n_columns, predictions.values()), default=1))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cocensor._checks import Progress, check_whole, library_of
+from cocensor._checks import BoolArray, Progress, check_whole, library_of
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Fitted, Imputation
@@ -18,139 +17,97 @@ from cocensor.adjustments.imputation_design import wanted_times
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predicted, Predictions, Probabilities, Survival
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric
-from cocensor.stream.assemble import about_bounds, about_subjects, assembled, kept_data, planned
-from cocensor.stream.passes import (
-    columns_that_differ,
-    read_drawn,
-    read_everything,
-    read_outcomes,
-)
+from cocensor.stream.assemble import about_subjects, assembled, kept_data, planned
+from cocensor.stream.passes import read_drawn, read_everything, read_outcomes
 from cocensor.stream.run import reduce_parts
 from cocensor.stream.source import Batch, Columns, Part, Scan
 from cocensor.study.data import EvaluationData
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
+from cocensor.study.plan import Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
-from cocensor.study.run import assuming, concluded
-from cocensor.study.scores import AdjustmentScores, Fitting, fits_under, scores_of
+from cocensor.study.run import assuming, concluded, run
+from cocensor.study.scores import AdjustmentScores, Fitting, fits_under
+
+# Of all models, so many predictions are kept by default: 1 GiB in double precision. And of so many subjects at most.
+_KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
+
+
+def evaluate_scan(scan: Scan, asked: dict[str, Any]) -> Evaluation:
+    """Score the models of a scan, by the arguments of :meth:`Scan.evaluate`."""
+    names = ("y_train", "x_train", "n_fit", "n_kept", "client", "progress")
+    options = {name: asked.pop(name) for name in names}
+    copula = asked["copula"]
+    options["choice"] = copula if isinstance(copula, CopulaChoice) else None
+    return run_scan(scan, Plan.of(**asked), fits=given_fits(asked["adjustments"]), **options)
 
 
 @one_blas_thread
-def evaluate_scan(
-    scan: Scan,
-    *,
-    adjustments: AskedAdjustment | Sequence[AskedAdjustment] | Mapping[str, AskedAdjustment] = "default",
-    metrics: str | Metric | Sequence[str | Metric] = "default",
-    times: npt.ArrayLike | None = None,
-    at: npt.ArrayLike | None = None,
-    horizon: HorizonRule = None,
-    copula: Any = None,
-    y_train: Any = None,
-    x_train: Any = None,
-    confidence_level: float | None = 0.95,
-    n_fit: int = 1_000_000,
-    n_kept: int = 100_000,
-    client: Any = None,
-    progress: Progress | None = None,
-    time_name: str | None = None,
-    time_unit: str | None = None,
-) -> Evaluation:
-    """Score the models of a scan; see :meth:`Scan.evaluate`."""
-    plan = Plan.of(
-        adjustments=adjustments,
-        metrics=metrics,
-        times=times,
-        at=at,
-        horizon=horizon,
-        copula=copula,
-        confidence_level=confidence_level,
-        time_name=time_name,
-        time_unit=time_unit,
-    )
-    choice = copula if isinstance(copula, CopulaChoice) else None
-    return run_scan(
-        scan,
-        plan,
-        y_train=y_train,
-        x_train=x_train,
-        fits=given_fits(adjustments),
-        choice=choice,
-        n_fit=n_fit,
-        n_kept=n_kept,
-        client=client,
-        progress=progress,
-    )
+def run_scan(scan: Scan, plan: Plan, **options: Any) -> Evaluation:
+    """Do what a plan asks for with the subjects of a scan; the options are those of :class:`_Study`."""
+    study = _Study(scan, plan, **options)
+    return study.in_memory() if scan.n <= study.most_kept else study.streamed()
 
 
-@one_blas_thread
-def run_scan(
-    scan: Scan,
-    plan: Plan,
-    *,
-    y_train: Any = None,
-    x_train: Any = None,
-    fits: Mapping[str, Fitted] | None = None,
-    choice: CopulaChoice | None = None,
-    n_fit: int = 1_000_000,
-    n_kept: int = 100_000,
-    client: Any = None,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Do what a plan asks for with the subjects of a scan; see :func:`cocensor.study.run`."""
-    n_fit, n_kept = check_whole(n_fit, "n_fit"), check_whole(n_kept, "n_kept")
-    train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    # Who is kept is also fitted to.
-    study = _Study(
-        scan, plan, dict(fits or {}), choice, train, x_train, n_fit, min(n_kept, n_fit), client, progress
-    )
-    return study.in_memory() if scan.n <= study.n_kept else study.streamed()
+def _most_kept(scan: Scan) -> int:
+    """Return how many subjects are kept by default: those whose predictions take 1 GiB, and no more than 1,000,000."""
+    grids = [scan.grid(name) for name in scan.models]
+    return min(_KEPT_VALUES // sum(1 if times is None else times.size for times in grids), _MOST_KEPT)
 
 
+@dataclass(eq=False, kw_only=True)
 class _Study:
-    """A scan, and what is asked of it."""
+    """A scan, and what is asked of it: see :meth:`Scan.evaluate`, and for ``fits`` and ``choice`` :func:`run`."""
 
-    def __init__(
-        self,
-        scan: Scan,
-        plan: Plan,
-        fits: Mapping[str, Fitted],
-        choice: CopulaChoice | None,
-        train: Survival | None,
-        x_train: Any,
-        n_fit: int,
-        n_kept: int,
-        client: Any,
-        progress: Progress | None,
-    ) -> None:
-        self.scan, self.plan, self.train, self.x_train = scan, plan, train, x_train
-        self.fits, self.choice, self.n_fit, self.n_kept = fits, choice, n_fit, n_kept
+    scan: Scan = field(kw_only=False)
+    plan: Plan = field(kw_only=False)
+    y_train: Any = None
+    x_train: Any = None
+    fits: Mapping[str, Fitted] = field(default_factory=dict)
+    choice: CopulaChoice | None = None
+    n_fit: int = 1_000_000
+    n_kept: int | None = None
+    client: Any = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        self.n_fit = check_whole(self.n_fit, "n_fit")
+        kept = _most_kept(self.scan) if self.n_kept is None else check_whole(self.n_kept, "n_kept")
+        #: Who is kept is also fitted to.
+        self.most_kept = min(kept, self.n_fit)
+        self.y_train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
         self.imputations = [
             each.adjustment
-            for each in plan.adjustments
-            if each.name not in fits and each.adjustment.needs & {"prediction", "predictions"}
+            for each in self.plan.adjustments
+            if each.name not in self.fits and each.adjustment.needs & {"prediction", "predictions"}
         ]
-        self._passes = _Passes(scan, 2 + bool(self.imputations), client, progress)
+        #: How often all parts are read, and how often they have been.
+        self.n_passes, self._done = 2 + bool(self.imputations), 0
+
+    def _reduce(self, work: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Read all parts once more."""
+        parts, before = self.scan.parts, self._done * len(self.scan.parts)
+
+        def report(done: int, total: int) -> None:
+            if self.progress is not None:
+                self.progress(before + done, len(parts) * self.n_passes)
+
+        found = reduce_parts(work, parts, merge, client=self.client, progress=report)
+        self._done += 1
+        return found
 
     def in_memory(self) -> Evaluation:
         """Where no more subjects are there than would be kept, all are held."""
-        self._passes.total = 1
+        self.n_passes = 1
         everything: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(None))
-        batch = read_drawn(self.scan, self.scan.n, everything, self._passes.reduce)
+        batch = read_drawn(self.scan, self.scan.n, everything, self._reduce)
         predictions = {name: _counted(each) for name, each in batch.predictions.items()}
-        data, notes = self._data(batch, predictions)
-        notes = [
-            *(note for name, each in predictions.items() for note in rounded(each.n_rounded, name)),
-            *notes,
-        ]
-        data, fittings = self._fitted(data, notes)
-        return concluded(
-            self.plan, data, {name: scores_of(data, each) for name, each in fittings.items()}, notes
-        )
+        samples = {"y_train": self.y_train, "x_train": self.x_train}
+        found = run(self.plan, predictions, batch.y, batch.x, **samples, fits=self.fits, choice=self.choice)
+        return replace(found, notes=(*self.scan.notes, *found.notes))
 
     def streamed(self) -> Evaluation:
         """In passes over all subjects."""
-        outcomes = read_outcomes(self.scan, self.n_fit, self._passes.reduce)
+        outcomes = read_outcomes(self.scan, self.n_fit, self._reduce)
         drawn = outcomes.drawn.result()
         data, notes = self._data(drawn, self._heads())
         learning = replace(data, predictions=self._scores(data)) if self.imputations else data
@@ -159,17 +116,17 @@ class _Study:
         for each in fits.values():
             for fitted, _ in each.served:
                 fitted.forget()
-        plan = planned(self.scan, data, fits, outcomes.whole, self.n_kept)
-        sums = read_everything(plan, self._passes.reduce)
+        plan = planned(self.scan, data, fits, outcomes.whole, self.most_kept)
+        sums = read_everything(plan, self._reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
         kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
-        notes += [*about_subjects(kept), *about_bounds(kept, results)]
+        notes += about_subjects(kept)
         return concluded(self.plan, kept, results, notes)
 
     def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
         """What is scored, of subjects with these outcomes; the predictions tell their kind."""
-        given = Samples.of(batch.y, batch.x, self.train, self.x_train)
+        given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
         as_they_are = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
         samples, notes = usable_samples(given, "all", as_they_are)
         notes = [*self.scan.notes, *notes, *about_censoring(samples)]
@@ -207,47 +164,26 @@ class _Study:
         y = data.samples.y_test
         columns = {name: _columns(each, y, self.imputations) for name, each in data.predictions.items()}
         read = self._read_drawn(columns)
-        alike = {
-            name: where
+        alike: dict[str, Columns] = {
+            name: slice(None)
             for name, where in columns.items()
-            if isinstance(where, np.ndarray) and _constant(read[name])
+            if isinstance(where, np.ndarray) and not _that_differ(read[name]).all()
         }
         if not alike:
             return read
-        # An imputation model looks at the nearest columns that differ.
-        self._passes.total += 2
-        differ = columns_that_differ(self.scan, self.n_fit, tuple(alike), self._passes.reduce)
-        for name, where in alike.items():
-            grid, found = self.scan.grid(name), differ[name]
-            if grid is None:
-                continue
-            near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)] if found.size else found
-            columns[name] = np.union1d(where, near)
+        # An imputation model looks at the nearest columns that differ, by the subjects kept.
+        self.n_passes += 2
+        kept = read_drawn(self.scan, self.most_kept, alike, self._reduce).predictions
+        for name in alike:
+            grid, found, where = self.scan.grid(name), np.flatnonzero(_that_differ(kept[name])), columns[name]
+            if grid is not None and found.size:
+                near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)]
+                columns[name] = np.union1d(np.arange(grid.size)[where], near)
         return self._read_drawn(columns)
 
     def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predicted]:
-        found = read_drawn(self.scan, self.n_fit, columns, self._passes.reduce).predictions
+        found = read_drawn(self.scan, self.n_fit, columns, self._reduce).predictions
         return {name: found[name] for name in columns}
-
-
-class _Passes:
-    """How often all parts are read, and how far that has come."""
-
-    def __init__(self, scan: Scan, total: int, client: Any, progress: Progress | None) -> None:
-        self.scan, self.total, self.client, self.progress = scan, total, client, progress
-        self._done = 0
-
-    def reduce(self, work: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """Read all parts once more."""
-        parts, before = self.scan.parts, self._done * len(self.scan.parts)
-
-        def report(done: int, total: int) -> None:
-            if self.progress is not None:
-                self.progress(before + done, len(parts) * self.total)
-
-        found = reduce_parts(work, parts, merge, client=self.client, progress=report)
-        self._done += 1
-        return found
 
 
 def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) -> Columns:
@@ -265,10 +201,12 @@ def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) ->
     return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))
 
 
-def _constant(predictions: Predicted) -> bool:
-    """Whether there is a column in which all have the same prediction."""
-    table = predictions.probabilities if isinstance(predictions, Probabilities) else np.arange(2.0)[:, None]
-    return bool((table.min(axis=0) == table.max(axis=0)).any())
+def _that_differ(predictions: Predicted) -> BoolArray:
+    """By column, whether not all have the same prediction."""
+    if not isinstance(predictions, Probabilities):
+        return np.ones(1, dtype=bool)
+    table = predictions.probabilities
+    return np.asarray(table.min(axis=0) < table.max(axis=0))
 
 
 def _counted(predictions: Predicted) -> Predicted:

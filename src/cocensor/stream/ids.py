@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from cocensor._checks import IntArray
 from cocensor.data.ids import check_distinct, refuse_missing, refuse_unknown
 from cocensor.data.tables import IDS, is_text, may_be_id
 from cocensor.stream.draw import hashed, hashed_texts
@@ -40,62 +39,43 @@ def all_keys(files: Files, name: str) -> Keys:
     return keys
 
 
-def refuse_order(test: Files, predicted: Files, rows: IntArray, name: str, why: str) -> NoReturn:
-    """Raise where predictions leave the order of the test subjects, and ``why`` they are not put into it."""
-    row = int(np.flatnonzero(rows != np.arange(rows.size))[0])
-    (path, own), (other, wanted) = predicted.place(row), test.place(row)
+def refuse_order(test: Files, predicted: Files, number: int, name: str, why: str) -> NoReturn:
+    """Raise that a prediction is another's than that of the test subject of the same number, and ``why`` it stays."""
+    (path, own), (other, wanted) = predicted.place(number), test.place(number)
     raise ValueError(
-        f"{path}: {name} must be in the order of the test subjects, but row {own} has {predicted.value(name, row)!r} "
-        f"where row {wanted} of {other} has {test.value(name, row)!r}, and {why}: sort both by {name}."
+        f"{path}: {name} must be in the order of the test subjects, but row {own} has "
+        f"{predicted.value(name, number)!r} where row {wanted} of {other} has {test.value(name, number)!r}, and "
+        f"{why}: sort both by {name}."
     )
 
 
 def refuse_lengths(test: Files, predicted: Files, name: str) -> NoReturn:
-    """Name the first id that one of two tables of different lengths has alone, where ids increase."""
+    """Name the first id that one of two tables of different lengths has alone, where both are in one order."""
     common = min(test.n, predicted.n)
-    wanted, own = (Cursor(files.read([name], 0, common, _ROWS)) for files in (test, predicted))
+    tables = [Cursor(files.read([name], 0, common, _ROWS)) for files in (test, predicted)]
     for start in range(0, common, _ROWS):
-        size = min(_ROWS, common - start)
-        compare(wanted.take(size), own.take(size), name)
+        wanted, own = (keys_of(table.take(min(_ROWS, common - start)), name) for table in tables)
+        compare(test, predicted, start, wanted, own, name)
     if test.n > common:
         refuse_missing(test, predicted, name, common, test.n - common)
     refuse_unknown(test, predicted, name, common, predicted.n - common)
 
 
-def compare(test: Sequence[Piece], predicted: Sequence[Piece], name: str) -> None:
-    """Refuse predictions of other subjects than those of the test sample in the same rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    wanted, own = (pa.concat_arrays([_ids(piece, name) for piece in pieces]) for pieces in (test, predicted))
-    for ids, pieces in ((wanted, test), (own, predicted)):
-        again = pc.index(pc.equal(ids[1:], ids[:-1]), True).as_py()
-        if again >= 0:
-            path, row = _place(pieces, again + 1)
+def compare(test: Files, predicted: Files, start: int, wanted: Keys, own: Keys, name: str) -> None:
+    """Refuse predictions of others than the test subjects in the same rows, by their keys from row ``start`` on."""
+    for files, keys in ((test, wanted), (predicted, own)):
+        again = np.flatnonzero(keys[1:] == keys[:-1])
+        if again.size:
+            number = start + int(again[0]) + 1
+            path, row = files.place(number)
             raise ValueError(
-                f"{path}: {name} must differ between rows, but row {row} has {ids[again].as_py()!r} like the row "
-                "before."
+                f"{path}: {name} must differ between rows, but row {row} has {files.value(name, number)!r} like the "
+                "row before."
             )
-    if wanted.equals(own):
-        return
-    at = pc.index(pc.not_equal(wanted, own), True).as_py()
-    (path, row), (other, subject) = _place(predicted, at), _place(test, at)
-    mine, theirs = own[at].as_py(), wanted[at].as_py()
-    for ids, pieces in ((wanted, test), (own, predicted)):
-        falls = pc.index(pc.less(ids[1 : at + 1], ids[:at]), True).as_py()
-        if falls >= 0:
-            broken, there = _place(pieces, falls + 1)
-            raise ValueError(
-                f"{path}: row {row} has {name} {mine!r} where row {subject} of {other} has {theirs!r}, and ids are not "
-                f"sorted (row {there} of {broken} breaks the order): sort both by {name}."
-            )
-    if theirs < mine:
-        raise ValueError(
-            f"{path} has no row for {name} {theirs!r} of {other}, row {subject}: its row {row} has {mine!r}."
-        )
-    raise ValueError(
-        f"{path} has a row for {name} {mine!r}, row {row}, not in {other}, where row {subject} has {theirs!r}."
-    )
+    differ = np.flatnonzero(wanted != own)
+    if differ.size:
+        many = f"more than {MOST_HELD:,} are not put into another order"
+        refuse_order(test, predicted, start + int(differ[0]), name, many)
 
 
 def _ids(piece: Piece, name: str) -> Any:
@@ -122,12 +102,3 @@ def _keys(ids: Any) -> Keys:
     _, offsets, content = ids.buffers()
     bounds = np.frombuffer(offsets, dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1]
     return hashed_texts(bounds, np.frombuffer(content or b"", dtype=np.uint8))
-
-
-def _place(pieces: Sequence[Piece], at: int) -> tuple[str, int]:
-    """Return the file of a row of several pieces, and its row there."""
-    for piece in pieces:
-        if at < piece.data.num_rows:
-            break
-        at -= piece.data.num_rows
-    return piece.path, piece.first + at

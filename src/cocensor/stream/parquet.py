@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from cocensor.data.ids import join
 from cocensor.data.tables import FLAGS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
 from cocensor.stream.draw import hashed
-from cocensor.stream.files import Cursor, Files, Paths, Piece
+from cocensor.stream.files import Cursor, Files, Paths
 from cocensor.stream.ids import MOST_HELD, all_keys, check_ids, compare, keys_of, refuse_lengths, refuse_order
 from cocensor.stream.models import Model
 from cocensor.stream.source import Batch, Columns, Part, Scan, batch_rows
@@ -166,7 +166,8 @@ def _matched(models: Mapping[str, Model], test: Files, identity: str) -> tuple[d
         if rows is not None:
             if model.n_bytes > _MOST_BYTES:
                 size = f"{model.n_bytes / 2**20:.0f} MiB are too many to be held"
-                refuse_order(test, model.files, rows, identity, size)
+                first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
+                refuse_order(test, model.files, first, identity, size)
             notes.append(noted("put_in_order", model=name, id=identity, predictions=name))
         matched[name] = replace(model, rows=rows)
     return matched, notes
@@ -200,20 +201,6 @@ def _order_notes(test: Files, models: Mapping[str, Model]) -> list[Note]:
     ]
 
 
-@dataclass(frozen=True)
-class ParquetPart:
-    """The rows from ``start`` to before ``stop``."""
-
-    start: int
-    stop: int
-    name: str
-
-    @property
-    def n_rows(self) -> int:
-        """The number of its subjects."""
-        return self.stop - self.start
-
-
 class ParquetScan(Scan):
     """Parquet files of test subjects and of predictions."""
 
@@ -236,16 +223,9 @@ class ParquetScan(Scan):
         """The times of a model's columns; None of a risk score."""
         return self._models[model].times
 
-    def outcomes(self, part: Part) -> Iterator[Batch]:
-        """The batches of a part, without predictions."""
-        return self.batches(part, {})
-
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
-        if not isinstance(part, ParquetPart):
-            raise TypeError(
-                f"part must be one of the parts of this scan, but is of type {type(part).__name__}."
-            )
+        self._check(part)
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         size = batch_rows(max((self._models[name].width(where) for name, where in asked.items()), default=1))
         test = Cursor(self._test.read(self._columns.names, part.start, part.stop, size))
@@ -256,30 +236,27 @@ class ParquetScan(Scan):
         }
         for start in range(part.start, part.stop, size):
             pieces = test.take(min(size, part.stop - start))
+            rows = np.arange(start, min(start + size, part.stop))
+            key = hashed(rows) if self._columns.id is None else keys_of(pieces, self._columns.id)
             predictions = dict[str, Predicted]()
             for name, reader in readers.items():
                 predictions[name], own = next(reader)
                 if identity is not None:
-                    compare(pieces, own, identity)
-            yield self._batch(start, pieces, predictions)
-
-    def _batch(self, start: int, pieces: list[Piece], predictions: Mapping[str, Predicted]) -> Batch:
-        tables = [piece.table for piece in pieces]
-        y = Survival.joined([self._columns.read(table) for table in tables])
-        x = None
-        if self.covariates:
-            x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
-        rows = np.arange(start, start + len(y))
-        identity = self._columns.id
-        key = hashed(rows) if identity is None else keys_of(pieces, identity)
-        return Batch(rows, y, x, predictions, key)
+                    files = self._models[name].files
+                    compare(self._test, files, start, key, keys_of(own, identity), identity)
+            tables = [piece.table for piece in pieces]
+            y = Survival.joined([self._columns.read(table) for table in tables])
+            x = None
+            if self.covariates:
+                x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
+            yield Batch(rows, y, x, predictions, key)
 
     @property
     def _pieces(self) -> str:
         return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
 
 
-def _parts(test: Files, others: Sequence[Files]) -> Iterator[ParquetPart]:
+def _parts(test: Files, others: Sequence[Files]) -> Iterator[Part]:
     """Parts that end where row groups end: in all files alike, or else in those with the largest row groups."""
     tables = [test, *others]
     most = min(max(test.n // _N_PARTS, _SMALL_PART), _PART_ROWS)
@@ -292,7 +269,7 @@ def _parts(test: Files, others: Sequence[Files]) -> Iterator[ParquetPart]:
     start, last = 0, 0
     for end in [*ends.tolist(), test.n + most + 1]:
         if end - start > most and last > start:
-            yield ParquetPart(start, last, _named(test, start, last))
+            yield Part(start, last, _named(test, start, last))
             start = last
         last = end
 

@@ -56,7 +56,7 @@ def read_outcomes(scan: Scan, k: int, reduce: Reduce) -> Outcomes:
 
 def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
     found: Outcomes | None = None
-    for batch in scan.outcomes(part):
+    for batch in scan.batches(part, {}):
         drawn = Drawn(k, scan.n)
         drawn.update(batch)
         y = batch.y
@@ -80,41 +80,6 @@ def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns] | None, part: Part
     for batch in scan.batches(part, columns):
         drawn.update(batch)
     return drawn
-
-
-def columns_that_differ(scan: Scan, k: int, models: tuple[str, ...], reduce: Reduce) -> dict[str, IntArray]:
-    """The columns of some models in which not all subjects drawn have the same prediction."""
-    found: _Extremes = reduce(partial(_extremes, scan, k, models), merged)
-    return {name: np.flatnonzero(low < high) for name, (low, high) in found.by_model.items()}
-
-
-@dataclass(eq=False)
-class _Extremes:
-    """The least and the largest prediction in each column, by model."""
-
-    by_model: dict[str, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
-
-    def add(self, name: str, low: FloatArray, high: FloatArray) -> None:
-        if name in self.by_model:
-            low, high = np.minimum(low, self.by_model[name][0]), np.maximum(high, self.by_model[name][1])
-        self.by_model[name] = low, high
-
-    def merge(self, other: _Extremes) -> None:
-        for name, (low, high) in other.by_model.items():
-            self.add(name, low, high)
-
-
-def _extremes(scan: Scan, k: int, models: tuple[str, ...], part: Part) -> _Extremes:
-    found = _Extremes()
-    limit = Drawn(k, scan.n).ceiling
-    for batch in scan.batches(part, dict.fromkeys(models, slice(None))):
-        low = batch.key <= limit
-        for name in models if low.any() else ():
-            each = batch.predictions[name]
-            if isinstance(each, Probabilities):
-                table = each.probabilities[low]
-                found.add(name, table.min(axis=0), table.max(axis=0))
-    return found
 
 
 # --- everything ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,16 +77,18 @@ class Batch:
         )
 
 
-class Part(Protocol):
-    """A piece of a scan that one worker reads: picklable, with nothing opened."""
+@dataclass(frozen=True)
+class Part:
+    """The rows of a scan from ``start`` to before ``stop``, which one worker reads; ``name`` is for people."""
+
+    start: int
+    stop: int
+    name: str
 
     @property
     def n_rows(self) -> int:
         """The number of its subjects."""
-
-    @property
-    def name(self) -> str:
-        """What it is, for people."""
+        return self.stop - self.start
 
 
 class Scan(ABC):
@@ -125,14 +127,11 @@ class Scan(ABC):
         """The times of a model's columns; None of a risk score."""
 
     @abstractmethod
-    def outcomes(self, part: Part) -> Iterator[Batch]:
-        """The batches of a part, without predictions."""
-
-    @abstractmethod
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some ``columns`` of their grid.
 
-        The array of a batch is in Fortran order where that saves copying it: a column per time.
+        With no models in ``columns``, outcomes and covariates alone are read. The array of a batch is in Fortran order
+        where that saves copying it: a column per time.
         """
 
     def evaluate(
@@ -148,7 +147,7 @@ class Scan(ABC):
         x_train: Any = None,
         confidence_level: float | None = 0.95,
         n_fit: int = 1_000_000,
-        n_kept: int = 100_000,
+        n_kept: int | None = None,
         client: Any = None,
         progress: Progress | None = None,
         time_name: str | None = None,
@@ -161,11 +160,16 @@ class Scan(ABC):
         few times that it reads; the last one adds up all scores, and keeps some subjects whole. With no more than
         ``n_kept`` subjects all are held, and the result is that of :func:`cocensor.evaluate`.
 
+        Of all subjects are the means of losses (Brier and logarithmic scores, net benefit, absolute error),
+        D-calibration, and up to 10,000,000 subjects the AUC at single times, for which all predictions for these times
+        are held. The other metrics of order and calibration (mean AUC, concordance, ICI, E50, E90, parts of the Brier
+        score) and a user's own that are no means of losses come from the subjects kept, with the sampling error of
+        these, and a note names them.
+
         The error of a score over n subjects with an adjustment fitted to N of them is
         :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, with d the part of each subject and ψ what it adds by way
         of the fit; its variance :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n` is that of the subjects kept,
-        and V(d) that of all where a score is a mean of losses. A value from cells of scores is off by at most a bound,
-        which intervals and tests add.
+        and V(d) that of all where a score is a mean of losses.
 
         Parameters
         ----------
@@ -174,10 +178,10 @@ class Scan(ABC):
         n_fit : int
             Adjustments, and the reference curve, are fitted to at most so many test subjects, those with the smallest
             hashes of their id or number.
-        n_kept : int
+        n_kept : int, optional
             So many of these are kept with all of their predictions: standard errors, alarms, metrics that cannot be
             added up, and further analyses of the result, such as :meth:`Evaluation.sensitivity`, come from them. At
-            most ``n_fit``.
+            most ``n_fit``; by default as many as have predictions of 1 GiB in double precision, up to 1,000,000.
         client : distributed.Client, optional
             Of a Dask cluster that reads the parts.
         progress : callable, optional
@@ -203,13 +207,18 @@ class Scan(ABC):
         True
         """
         asked = {name: value for name, value in locals().items() if name != "self"}
-        found: Evaluation = import_module("cocensor.stream.evaluate").evaluate_scan(self, **asked)
+        found: Evaluation = import_module("cocensor.stream.evaluate").evaluate_scan(self, asked)
         return found
 
     def __repr__(self) -> str:
         models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
         given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
         return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
+
+    def _check(self, part: Part) -> None:
+        """Refuse a part of another scan."""
+        if part not in self.parts:
+            raise ValueError(f"part must be one of the parts of this scan, but is {part.name}.")
 
     @property
     def _pieces(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,9 +39,6 @@ class CurveErrors:
         By model, why there are no errors.
     range : pair of float
         What intervals and bands of values are cut to.
-    bounds : dict of array
-        By model, how far its values may be from those of all subjects held at once, where they were not: intervals and
-        bands allow for it.
     """
 
     x: dict[str, FloatArray]
@@ -49,7 +46,6 @@ class CurveErrors:
     rows: dict[str, FloatArray]
     missing: dict[str, str]
     range: tuple[float, float] = (-np.inf, np.inf)
-    bounds: dict[str, FloatArray] = field(default_factory=dict)
 
     def of(self, model: str, minus: str | None = None) -> Estimates:
         """The values of a model, or their differences from those of another, with intervals and a band."""
@@ -63,14 +59,13 @@ class CurveErrors:
         why = next((self.missing[name] for name in asked if name in self.missing), None)
         names = tuple(f"{x:g} ({k})" for k, x in enumerate(self.x[model]))
         values = self.values[model] - (0.0 if minus is None else self.values[minus])
-        off = sum((self.bounds[name] for name in asked if name in self.bounds), np.zeros(values.size))
         if why is not None:
             return Estimates(
                 names, values, np.full((1, values.size), np.nan), missing=dict.fromkeys(names, why)
             )
         if minus is None:
-            return Estimates(names, values, self.rows[model], range=self.range, bounds=off)
-        return Estimates(names, values, _difference(self.rows[model], self.rows[minus]), bounds=off)
+            return Estimates(names, values, self.rows[model], range=self.range)
+        return Estimates(names, values, _difference(self.rows[model], self.rows[minus]))
 
 
 def curve_errors(
@@ -98,12 +93,11 @@ def profile_errors(
 def _over_time(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
     found = _found(scores, metric)
     values = {name: each.curve for name, each in found.items() if each.curve is not None}
-    bounds = {name: each.curve_bounds for name, each in found.items() if each.curve_bounds is not None}
     if not values:
         raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
     x = dict.fromkeys(values, data.grid.times)
     rows, missing = _rows(data, scores, metric, x, data.grid, metric.functionals_over_time)
-    return CurveErrors(x, values, rows, missing, metric.range, bounds)
+    return CurveErrors(x, values, rows, missing, metric.range)
 
 
 def _behind(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:

@@ -135,7 +135,7 @@ class Evaluation:
         value, errors = scores.value(by.name, model), scores.errors.get(by.name)
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
         return Score(
-            **(self._error(errors, model) | {"value": value, "bound": scores.bound(by.name, model)}),
+            **(self._error(errors, model) | {"value": value}),
             **about,
             range=by.range,
             notes=missing_notes(scores, self.notes, model) if np.isnan(value) else (),
@@ -163,9 +163,8 @@ class Evaluation:
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
         difference = scores.value(by.name, a) - scores.value(by.name, b)
-        bound = scores.bound(by.name, a) + scores.bound(by.name, b)
         why = self._error(errors, a)["missing"] or self._error(errors, b)["missing"]
-        return Comparison(a, b, float(difference), np.nan, missing=why, bound=bound)
+        return Comparison(a, b, float(difference), np.nan, missing=why)
 
     def table(
         self,
@@ -560,7 +559,6 @@ class Evaluation:
                 "standard_error": known.standard_error,
                 "replicates": known.replicates,
                 "missing": known.missing,
-                "bound": known.bound,
             }
         why = NOT_ASKED if errors is None else "there is no score"
         return {"standard_error": np.nan, "missing": why}

@@ -29,10 +29,9 @@ class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
     ``value`` is NaN where there is none, and ``notes`` say why; ``missing`` says why there is no interval. ``at`` is
-    the time of a score at one time, and ``range`` what its interval is cut to. ``bound`` is how far the value may be
-    from that of all subjects held at once, where they were not: the interval allows for it. ``skill`` is the share of
-    the way from the score of the reference curve to the best there is, NaN where it is not defined: the reference curve
-    is taken as it is, like a model, and its error as an estimate is not in the interval.
+    the time of a score at one time, and ``range`` what its interval is cut to. ``skill`` is the share of the way from
+    the score of the reference curve to the best there is, NaN where it is not defined: the reference curve is taken as
+    it is, like a model, and its error as an estimate is not in the interval.
 
     Examples
     --------
@@ -139,11 +138,6 @@ class AdjustmentScores:
         """The score of a model; NaN where there is none."""
         found = self.values[metric].get(model)
         return np.nan if found is None else found.value
-
-    def bound(self, metric: str, model: str) -> float:
-        """How far it may be from that of all subjects held at once; 0 where they were, or where there is no score."""
-        found = self.values[metric].get(model)
-        return 0.0 if found is None else found.bound
 
     def notes_of(self, kind: str) -> tuple[Note, ...]:
         """The notes of one kind."""
@@ -364,7 +358,6 @@ class Scoring:
                 {name: each.value for name, each in known.items()},
                 self._influences[metric],
                 self._unknown[metric],
-                np.array([each.bound for each in known.values()]),
             )
         return found
 

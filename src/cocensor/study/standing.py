@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 
@@ -109,15 +109,12 @@ def standing(evaluation: Evaluation, metric: str | None = None, adjustment: str 
     """How models stand by a metric under an adjustment, by default by the first and under the primary one."""
     by, scores = metric_of(evaluation, metric), results_of(evaluation, adjustment)
     able = rankable(evaluation)
-    values = {model: each for model, each in scores.values[by.name].items() if model in able}
-    bounds = {model: each.bound for model, each in values.items()}
     return standing_by(
         by,
         scores.name,
-        {model: each.value for model, each in values.items()},
+        {model: each.value for model, each in scores.values[by.name].items() if model in able},
         scores.errors.get(by.name),
         evaluation.data.confidence_level,
-        bounds=bounds,
         counts=scores.name in counted(evaluation),
         order=able,
     )
@@ -130,19 +127,17 @@ def standing_by(
     errors: Estimates | None,
     level: float | None,
     *,
-    bounds: Mapping[str, float] | None = None,
     counts: bool = True,
     order: Sequence[str] = (),
 ) -> Standing:
     """How models with some scores and errors stand; ``order`` is that of ties in rank."""
-    ranks = metric.ranks(scores, bounds)
+    ranks = metric.ranks(scores)
     leaders = tuple(model for model, rank in ranks.items() if rank == 1)
-    by_score = metric.ranks(scores)
     # A score without error, such as that of a coin, has no interval of its own, but differences from it have.
     known = {} if errors is None else dict(zip(errors.names, errors.standard_errors, strict=True))
     compared = tuple(
         model
-        for model in sorted(by_score, key=lambda model: by_score[model])
+        for model in sorted(ranks, key=lambda model: ranks[model])
         if level is not None and isfinite(known.get(model, nan))
     )
     in_order = {model: ranks[model] for model in (order or ranks) if model in ranks} if counts else {}

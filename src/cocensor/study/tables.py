@@ -86,8 +86,7 @@ def model_errors(evaluation: Evaluation, metric: Metric, adjustment: str | None 
     if errors is not None:
         return errors.only([name for name in errors.names if name != REFERENCE])
     values = {model: each.value for model, each in scores.values[by.name].items()}
-    bounds = np.array([scores.bound(by.name, model) for model in values])
-    return as_estimates(values, {}, dict.fromkeys(values, NOT_ASKED), bounds)[0]
+    return as_estimates(values, {}, dict.fromkeys(values, NOT_ASKED))[0]
 
 
 def pairs_of(evaluation: Evaluation, metric: Metric, adjustment: str | None = None) -> tuple[Comparison, ...]:

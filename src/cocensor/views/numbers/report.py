@@ -196,7 +196,6 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
         for name, models in values.items()
     }
     skills = _by_model(scores, _skill)
-    bounds = _by_model(values, lambda value: finite(value.bound) if value.bound != 0 else None)
     return {
         "name": metric.name,
         "label": metric.label,
@@ -208,8 +207,6 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
         "range": [finite(end) for end in metric.range],
         "settings": repr(metric),
         "scores": _by_model(values, lambda value: value.value),
-        # How far scores may be from those of all subjects held at once.
-        **({"bound": bounds} if any(bounds.values()) else {}),
         "reference": {name: None if base is None else base.value for name, base in bases.items()},
         "skill": _by_model(skills, lambda skill: skill.value),
         "ranks": {name: each.ranks for name, each in standings.items()},

@@ -35,20 +35,6 @@ def _after_last(values: Values) -> str:
     return f"{who} censored after {last}, the last training time: {whose} event is assumed to happen then."
 
 
-def _binned(values: Values) -> str:
-    said = []
-    for how, name in (("at most", "proven"), ("about", "about")):
-        if name in values:
-            found = values[name]
-            errors = found["standard_errors"]
-            against = "" if errors is None else f", or {errors:.1g} standard errors"
-            said.append(f"{how} {found['bound']:.1g}{against} ({found['metric']})")
-    return (
-        "Values that hold subjects against each other are added up in cells of scores: for that they may be off by "
-        f"{', and by '.join(said)}. Intervals, comparisons and ranks allow for it."
-    )
-
-
 def _in_file(sentence: str) -> Callable[[Values], str]:
     """The sentence, after the file that it is about where there is one."""
     return lambda values: f"{values['file']}: {sentence}" if "file" in values else sentence
@@ -120,7 +106,6 @@ def _unmarked_end(values: Values) -> str:
 SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "decided": "{why}",
     "after_last_training_time": _after_last,
-    "binned": _binned,
     "categorical": lambda values: (
         f"Covariate {values['covariate']!r} is categorical: it enters as indicators of its {values['levels']} levels; "
         f"{values['reference']!r} is the reference"
@@ -148,7 +133,8 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "files_sorted": "The files of {of} are read in the order of their names, from {first} on.",
     "from_another_library": "The predictions are a {kind}: they are brought to numpy, and scored there.",
     "from_kept_rows": lambda values: (
-        f"Not added up over parts, and so of these {values['n']:,} subjects alone: {', '.join(values['metrics'])}."
+        f"Scores and intervals by these metrics come from those {values['n']:,} subjects alone: "
+        f"{', '.join(values['metrics'])}."
     ),
     "hazard_kept_from_falling": "A cumulative hazard of the joint model is kept from falling: only the bootstrap "
     "allows for it.",
