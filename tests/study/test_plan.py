@@ -226,6 +226,14 @@ def arguments(draw):
     return {name: draw(known[name]) for name in sorted(chosen)}
 
 
+@pytest.mark.parametrize("name", cc.adjustment_names())
+@pytest.mark.parametrize("copula", [None, cc.Clayton(2.0)], ids=["independence", "clayton"])
+def test_a_file_gives_an_adjustment_back_though_another_is_the_same_at_independence(name, copula):
+    for adjustments in (name, {"mine": name}):
+        plan = cc.Plan.of(adjustments=adjustments, copula=copula)
+        assert cc.Plan.from_toml(plan.to_toml()) == plan
+
+
 @settings(max_examples=60)
 @given(arguments())
 def test_a_file_gives_any_plan_back(asked):

@@ -77,7 +77,7 @@ def _registered(planned: Planned) -> tuple[str, dict[str, Any] | None]:
         if needs_copula(name):
             if isinstance(own, Copula) and adjustment(name, copula=own) == planned.adjustment:
                 return name, None if planned.takes_copula else _copula_value(own)
-        elif adjustment(name) == planned.adjustment:
+        elif not planned.takes_copula and adjustment(name) == planned.adjustment:
             return name, None
     raise ValueError(
         f"adjustments must be registered to be written to a file, but no name makes {planned.adjustment!r}: "
