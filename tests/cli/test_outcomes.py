@@ -9,6 +9,7 @@ import pytest
 from cocensor.data.files import read_table
 from cocensor.data.tables import Columns
 from tests.cli.study import refusal, run, said
+from tests.views.html.packed import numbers_of
 
 DATES = ("--entry", "admitted", "--exit", "left", "--data-lock", "2021-12-31")
 LOCK = pd.Timestamp("2021-12-31")
@@ -125,7 +126,7 @@ def test_a_unit_is_shown_on_terminal_and_page(dates):
     for each in (result.stdout, text):
         assert "AUC at 90 cycles" in each
     assert " cycles (the largest time" in result.stdout
-    assert "planned (cycles)" in text
+    assert numbers_of(page)["time"]["label"] == "planned (cycles)"
 
 
 def test_a_unit_that_the_name_of_the_column_denies(dates):
