@@ -101,7 +101,10 @@ for metric in ("ibs", "auc"):
 # IPCW, which assumes independent censoring, any closer to the truth.
 
 asked |= {"metrics": "ibs"}
-found = {rows: scan(f"[0-{k}]").evaluate(**asked, n_kept=20_000) for k, rows in enumerate(edges[1:-1])}
+found = {
+    rows: scan(f"[0-{k}]").evaluate(**asked, n_kept=20_000)
+    for k, rows in enumerate(edges[1:-1])
+}
 found[n] = streamed
 truth = cc.integrated_brier_score(None, y, curves, times, adjustment=cc.Oracle(event))
 
