@@ -172,3 +172,11 @@ def test_one_that_is_left_has_nothing_to_be_ranked_with(one_left):
 def test_names_on_the_page_are_marked(one_off):
     [said] = checks_in_words(one_off.evaluation, ON_PAGE)
     assert ON_PAGE.model("Gamma") in said
+
+
+def test_models_that_a_terminal_names_alike_are_two(one_off):
+    off = [check for check in one_off.evaluation.checks if check.disqualifies][:1]
+    alike = [replace(check, model=name) for check in off for name in ("x\ny", "x y")]
+    said = repr(replace(one_off.evaluation, checks=tuple(alike)))
+    assert said.count("x y: ") == 2
+    assert "They get no rank" in said

@@ -108,3 +108,8 @@ def test_what_cannot_be_drawn_is_refused(evaluation):
     some = cc.evaluate(half, Y, adjustments={"ipcw": "ipcw", "short": oracle}, times=TIMES, metrics="ibs")
     with pytest.raises(ValueError, match="adjustment .*'short'.*event_times"):
         CurveDisplay.from_scores(some, "short")
+    with pytest.raises(ValueError, match="minus .*'sure' alone"):
+        CurveDisplay.from_scores(cc.evaluate({"sure": SURE}, Y, times=TIMES, metrics="ibs"), minus="sure")
+    ordered = cc.evaluate({"sure": SURE, "unsure": UNSURE}, Y, times=TIMES, metrics="auc")
+    with pytest.raises(ValueError, match="metric must be one of 'auc'"):
+        CurveDisplay.from_bounds(evaluation.bounds("ibs"), ordered)

@@ -161,11 +161,11 @@ def test_dots_are_scores_by_metric_model_and_time(evaluation):
 
 
 def test_bounds_at_a_time_have_the_scores_at_it(evaluation):
-    for at in (AT[0], 15.0):
-        panels = ForestDisplay.from_bounds(evaluation.bounds("brier", at), evaluation).panels
-        scores = [evaluation.score(model, "brier", at=at).value for model in ("all", "one")]
+    for metric, at in (("brier", AT[0]), ("brier", 15.0), ("ibs", AT[0])):
+        panels = ForestDisplay.from_bounds(evaluation.bounds(metric, at), evaluation).panels
+        scores = [evaluation.score(model, metric, at=at).value for model in ("all", "one")]
         np.testing.assert_array_equal(panels["scores"].marks["ipcw", None].values, scores)
-        difference = evaluation.compare("all", "one", "brier", at=at).difference
+        difference = evaluation.compare("all", "one", metric, at=at).difference
         np.testing.assert_array_equal(panels["differences"].marks["ipcw", None].values, [difference])
 
 

@@ -24,6 +24,7 @@ INDEPENDENT = (
 )
 STAYS = "The answer holds throughout the plausible range, under every family."
 PART = "The answer holds in a part of the plausible range only."
+HELD = "It holds up to τ = 0, the last point tried before."
 ASKED = "as asked for."
 DEFINED = "τ runs from -1 to 1, and 0 means no dependence"
 
@@ -76,7 +77,7 @@ def clayton(tau):
             "the data cannot tell a, b, c and 2 others apart; each of them predicts better than f",
         ),
         ({"a": 0.1, "twin": 0.1}, "a and twin are equally good", None),
-        ({"a": 0.1, "b": None}, "no other model can be ranked beside a", None),
+        ({"a": 0.1, "b": None}, "there is no other model to compare a with", None),
     ],
 )
 def test_who_is_best_in_short_and_in_full(three, scores, short, long):
@@ -199,11 +200,12 @@ def test_how_far_a_lead_holds_within_the_plausible_range_and_beyond(three, b, pl
     ("b", "plausible", "said"),
     [
         ([0.11] * 4, (-0.2, 0.2), f"{STAYS} {EVERY}"),
-        ([0.11, 0.11, 0.2, 0.2], (-0.2, 0.5), f"{PART} At τ from 0.4 to 0.8, a predicts best."),
+        ([0.11, 0.11, 0.2, 0.2], (-0.2, 0.5), f"{PART} {HELD} At τ from 0.4 to 0.8, a predicts best."),
         (
             [0.02, 0.11, 0.2, 0.2],
             (-0.5, 0.5),
-            f"{GRID}{PART} At τ = -0.4, b predicts best. At τ from 0.4 to 0.8, a predicts best.",
+            f"{GRID}{PART} {HELD.replace('up', 'down')} At τ = -0.4, b predicts best. "
+            f"{HELD} At τ from 0.4 to 0.8, a predicts best.",
         ),
     ],
 )
@@ -217,12 +219,24 @@ def test_without_intervals_the_grid_tells_who_has_the_best_score_where(three):
     back = {"frank": ((0.0, 0.2, 0.4, 0.6), {"a": [0.1, 0.2, 0.2, 0.1], "b": [0.2, 0.1, 0.1, 0.2]})}
     found = told(three, back, A_FIRST)
     assert found.lead == f"{INDEPENDENT}a has the best score."
-    assert found.along.endswith(f"{PART} At τ from 0.2 to 0.4, b has the best score.")
+    assert found.along.endswith(f"{PART} {HELD} At τ from 0.2 to 0.4, b has the best score.")
     parted = {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "b": [0.1, 0.2]})}
     assert says(told(three, parted, {"a": 0.1, "b": 0.1}).along, "At τ = 0.4, a has the best score")
     several = line([0.2, 0.2, 0.05], TAUS[1:]) | line([0.2, 0.2, 0.2], TAUS[1:], "joe")
     said = "At τ = 0.8, it depends on the family which of a and b has the best score."
     assert told(three, several, A_FIRST).along.endswith(said)
+
+
+def test_where_families_differ_in_who_may_be_best_none_is_said_to_name_one(three):
+    some = line([0.11, 0.11, 0.11, 0.2]) | line([0.11] * 4, family="joe")
+    said = "At τ = 0.8, a and b may each be best, not all of them under every family."
+    assert told(three, some, TIE, error=ERROR).along.endswith(said)
+
+
+def test_the_last_point_where_an_answer_holds_is_told_on_the_scale_of_the_clinic(three):
+    evaluation, grid = made(three, line([0.11, 0.11, 0.11, 0.2]), TIE, error=ERROR)
+    said = plain(headline(Report(evaluation, with_ratios(grid, frank=clayton))).along)
+    assert says(said, "It holds up to 2.3 times as fast (τ = 0.4), the last point tried before.")
 
 
 def test_a_grid_says_where_it_starts_and_what_it_does_not_answer(three):
@@ -357,6 +371,9 @@ def test_scores_without_intervals_and_single_models_along_the_ratio(three):
     assert over_ratios(three, by_ratio(b=[0.2, 0.2, 0.2, 0.05]), error=None) == (
         "ρ up to about 2 (0.5 to 4 was tried) a has the best score. At ρ = 4, b has the best score."
     )
+    assert over_ratios(
+        three, {"all": ((2.0,), {"a": [0.1], "b": [0.2]}), "ill": ((2.0,), {"a": [0.1], "b": [0.2]})}
+    ) == ("ρ = 2, the only one tried, a predicts better than b.")
     alone = {"all": (RATIOS, {"a": [0.1, 0.12, 0.13, 0.15]})}
     _, grid = made(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1}, error=ERROR, ratios=alone)
     assert says(ratios_in_words(grid.verdict.over_ratios), "0.1000 and 0.1500", "0.5 to 4")

@@ -140,6 +140,10 @@ class CurveDisplay:
                 limits = None if errors is None else limits_of(errors.of(model, minus), band, level)
                 ordered = None if limits is None else (limits[0][order], limits[1][order])
                 lines[model] = Line(times, curve[order], ordered)
+            if not lines:
+                raise ValueError(
+                    f"minus must leave a model to be drawn, but {minus!r} alone has values over time."
+                )
             guides = [] if minus is None else [_zero(times)]
             reference = scores.reference.get(by.name)
             if reference is not None and reference.curve is not None:
@@ -173,6 +177,8 @@ class CurveDisplay:
         """
         if minus is not None:
             check_choice(minus, "minus", bounds.models)
+        if evaluation is not None:
+            metric_of(evaluation, bounds.metric.name)  # refuses one that it lacks
         label = _minus(bounds.metric.curve_label or bounds.metric.label, minus)
         panels = {}
         for model in bounds.models:

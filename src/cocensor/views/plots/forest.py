@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_tuple, check_choice, check_whole, escaped
 from cocensor.inference import Comparison
-from cocensor.metrics.single_time import label_without_time, time_in_label
+from cocensor.metrics.single_time import label_without_time, time_in_label, time_in_name
 from cocensor.study.evaluation import Evaluation, metric_of, results_of
 from cocensor.study.lookup import metric_named
 from cocensor.study.scores import Score
@@ -272,7 +272,7 @@ class ForestDisplay:
         legend = list[tuple[str, Look]]()
         scores, differences = dict[_Key, Marks](), dict[_Key, Marks]()
         if evaluation is not None:
-            metric = by.name if by.at is None else by.family
+            metric = by.name if by.at is None else by.name.removesuffix(f" at {time_in_name(by.at)}")
             for (name, under), marker in zip(evaluation.results.items(), cycle(MARKERS), strict=False):
                 look = {**_SCORE, "marker": marker}
                 legend.append((escaped(under.label), look))

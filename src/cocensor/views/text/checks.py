@@ -140,8 +140,8 @@ def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[st
     for checks in alike.values():
         found: dict[str, list[str]] = {}
         for check in checks:
-            found.setdefault(names.model(str(check.model)), []).append(_found(check))
-        said = " ".join(f"{model}: {' '.join(each)}" for model, each in found.items())
+            found.setdefault(str(check.model), []).append(_found(check))
+        said = " ".join(f"{names.model(model)}: {' '.join(each)}" for model, each in found.items())
         end = (
             f" {'It gets' if len(found) == 1 else 'They get'} no rank and cannot be called best."
             * disqualifying

@@ -44,7 +44,7 @@ def _clauses(found: Standing, names: Names, says: Doing) -> Iterator[str]:
     if not found.scores:
         yield "no model has a score"
     elif len(found.scores) == 1:
-        yield f"no other model can be ranked beside {names.models(found.scores)}"
+        yield f"there is no other model to compare {names.models(found.scores)} with"
     elif not found.tells:
         yield names.have_best_score(found.leaders)
         if found.asked:
@@ -231,10 +231,18 @@ def _beyond(verdict: Verdict, along: Along, names: Names) -> Iterator[str]:
         if limit.is_silent:
             yield f"It holds {'up' if way > 0 else 'down'} to τ = {limit.at:g}; further out an interval is missing."
             continue
-        if limit.by_interval:
-            yield _lost(verdict, way, limit, names)
+        yield _lost(verdict, way, limit, names) if limit.by_interval else _held(way, limit)
         for stretch in _turns(along, way, limit):
             yield f"At τ {from_to(stretch.low, stretch.high)}, {_then(along.standing, stretch, names)}."
+
+
+def _held(way: int, limit: Limit) -> str:
+    """Up to which point of the grid the answer held, where no interval tells more."""
+    tau, where = f"τ = {limit.at:g}", "up" if way > 0 else "down"
+    if not isfinite(limit.hazard_ratio) or ratio_in_words(limit.hazard_ratio) == "1":
+        return f"It holds {where} to {tau}, the last point tried before."
+    fast = f"{ratio_in_words(limit.hazard_ratio)} times as fast"
+    return f"It holds {where} to {fast} ({tau}), the last point tried before."
 
 
 def _lost(verdict: Verdict, way: int, limit: Limit, names: Names) -> str:
@@ -263,12 +271,13 @@ def _turns(along: Along, way: int, limit: Limit) -> list[LeadingRange]:
 def _then(found: Standing, stretch: LeadingRange, names: Names) -> str:
     """Who may be best in a stretch, as far as the data tell."""
     models = names.models(stretch.models)
-    best = doing(found.metric).is_best if found.tells else "has the best score"
     if len(stretch.models) == 1:
-        return f"{models} {best}"
-    if not stretch.agreed:
-        return f"it depends on the family which of {models} {best}"
-    return f"{models} may each be best" if found.tells else names.have_best_score(stretch.models)
+        return f"{models} {doing(found.metric).is_best if found.tells else 'has the best score'}"
+    if found.tells:
+        return f"{models} may each be best{'' if stretch.agreed else ', not all of them under every family'}"
+    if stretch.agreed:
+        return names.have_best_score(stretch.models)
+    return f"it depends on the family which of {models} has the best score"
 
 
 # --- over the hazard ratio after dropout ------------------------------------------------------------------
@@ -286,13 +295,16 @@ def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
     along = over.lines[ALL]
     found, reach = along.standing, along.reach
     tried = f"{along.tried[0]:g} to {along.tried[-1]:g}"
-    if over.span is not None:
-        what = f"the {found.metric.label} of {names.models(found.scores)}"
+    what, alone = f"the {found.metric.label} of {names.models(found.scores)}", len(along.tried) == 1
+    best = standing_in_words(found, names, doing(found.metric))
+    if alone:
+        told = best if over.span is None else f"{what} is {number(over.span.low)}"
+        yield f"{_IF_RATIO}, then for ρ = {along.tried[0]:g}, the only one tried, {told}."
+    elif over.span is not None:
         between = f"{number(over.span.low)} and {number(over.span.high)}"
         yield f"{_IF_RATIO}, {what} lies between {between} for ρ from {tried}."
     elif reach is not None:
         where = f"{'ρ ' if reach.limits else ''}{_ratio_ends(*_rounded(reach))}"
-        best = standing_in_words(found, names, doing(found.metric))
         yield f"{_IF_RATIO}, then for {where} ({tried} was tried) {best}."
         for way, limit in reach.ways:
             for stretch in () if limit.is_silent else _turns(along, way, limit):
@@ -315,7 +327,7 @@ def _alone(over: OverRatios, names: Names) -> Iterator[str]:
     """The same where the ratio of one reason or group moves alone, those with one limit together."""
     ends: dict[tuple[str | None, ...], list[str]] = {}
     for line, along in over.lines.items():
-        if line != ALL and along.reach is not None:
+        if line != ALL and along.reach is not None and len(along.tried) > 1:
             ends.setdefault(_rounded(along.reach), []).append(line)
     what, parts = "reason" if over.by_reason else "group", []
     for (low, high), lines in sorted(ends.items(), key=lambda item: item[0] == (None, None)):
