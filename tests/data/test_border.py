@@ -89,6 +89,10 @@ def test_an_array_at_times_in_any_order_and_repeated():
         (TABLE.astype(str), ("models['m']", "numeric")),
         (TABLE[:, ::-1], ("models['m']", "row 0")),
         ((TIMES, TABLE[:2]), ("models['m']", "3", "has 2")),
+        (
+            ([1.0, [2.0, 3.0]], TABLE),
+            ("models['m']: times must be a rectangular array of numbers", "differ in shape."),
+        ),
         (Predictions(TIMES, TABLE[:2]), ("models['m']", "3", "has 2")),
     ],
 )

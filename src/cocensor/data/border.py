@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from cocensor._checks import FloatArray, as_table, naming
+from cocensor._checks import FloatArray, as_table, naming, to_numpy
 from cocensor.data.curves import after_start
 from cocensor.data.ids import row_labels
 from cocensor.data.predictions import (
@@ -152,10 +152,11 @@ def _recognised(estimate: Any, X: Any, labels: Any) -> Predicted | None:
 def _with_times(times: Any, table: Any) -> Probabilities:
     """A pair of times, or of one, and probabilities."""
     source = "array with its times"
-    if np.size(times) == 1:
-        [time] = np.atleast_1d(times)
+    given = to_numpy(times, "times")
+    if given.size == 1:
+        [time] = np.atleast_1d(given)
         return PredictionsAt(time, table, source)
-    curves = Predictions(times, table, source=source)
+    curves = Predictions(given, table, source=source)
     grid, kept = after_start(curves.times, curves.probabilities)
     return on_times(grid, kept, None, None, source, curves.n_rounded)
 
