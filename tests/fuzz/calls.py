@@ -64,7 +64,7 @@ def outcome(y: cc.Survival) -> None:
 
 
 def one_sentence(text: str) -> bool:
-    return text.endswith(".") and len(text) > 1 and len(text.splitlines()) == 1
+    return text.endswith((".", "?")) and len(text) > 1 and len(text.splitlines()) == 1
 
 
 def said(notes: Iterable[cc.Note]) -> None:
