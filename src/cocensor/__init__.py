@@ -109,7 +109,7 @@ from cocensor.study.sensitivity import (
 
 if TYPE_CHECKING:
     from cocensor import simulate
-    from cocensor.stream import Scan, scan_chunks, scan_parquet
+    from cocensor.scale import Scan, scan_chunks, scan_parquet
     from cocensor.views import plots
 
 __version__ = "0.2.0"
@@ -239,5 +239,5 @@ if not TYPE_CHECKING:
         if name in _LATE:
             return import_module(_LATE[name])
         if name in _STREAMED:
-            return getattr(import_module("cocensor.stream"), name)
+            return getattr(import_module("cocensor.scale"), name)
         raise AttributeError(f"module 'cocensor' has no attribute {name!r}")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.stream import accumulators
-from cocensor.stream.draw import hashed
-from cocensor.stream.evaluate import _most_kept
+from cocensor.scale import accumulators
+from cocensor.scale.draw import hashed
+from cocensor.scale.evaluate import _most_kept
 from cocensor.study.standing import standing
-from tests.stream.studies import Study, study
-from tests.stream.test_evaluate import agree, table
+from tests.scale.studies import Study, study
+from tests.scale.test_evaluate import agree, table
 
 #: Not added up over batches.
 KEPT = [

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import cocensor as cc
-from cocensor.stream import hashed, source
-from tests.stream.cuts import TIMES, all_batches, scan, study, whole, write
+from cocensor.scale import hashed, source
+from tests.scale.cuts import TIMES, all_batches, scan, study, whole, write
 
 
 @st.composite
@@ -36,11 +36,11 @@ def test_rows_come_back_however_files_and_batches_are_cut(data):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "_FEWEST", 1)
         patch.setattr(source, "_BATCH_VALUES", data.draw(st.integers(1, 300)))
-        patch.setattr("cocensor.stream.parquet._SMALL_PART", data.draw(st.integers(1, n)))
-        patch.setattr("cocensor.stream.parquet._PART_ROWS", data.draw(st.integers(1, n)))
-        patch.setattr("cocensor.stream.files._HELD_VALUES", data.draw(st.sampled_from([0, 50, 2**24])))
-        patch.setattr("cocensor.stream.files._COLUMNS_AT_ONCE", data.draw(st.integers(1, 5)))
-        patch.setattr("cocensor.stream.parquet.MOST_HELD", data.draw(st.sampled_from([0, 10**7])))
+        patch.setattr("cocensor.scale.parquet._SMALL_PART", data.draw(st.integers(1, n)))
+        patch.setattr("cocensor.scale.parquet._PART_ROWS", data.draw(st.integers(1, n)))
+        patch.setattr("cocensor.scale.files._HELD_VALUES", data.draw(st.sampled_from([0, 50, 2**24])))
+        patch.setattr("cocensor.scale.files._COLUMNS_AT_ONCE", data.draw(st.integers(1, 5)))
+        patch.setattr("cocensor.scale.parquet.MOST_HELD", data.draw(st.sampled_from([0, 10**7])))
         folder = Path(name)
         found = scan(
             write(test, folder / "test", *data.draw(cuts(n))),
@@ -145,7 +145,7 @@ def test_a_scan_and_its_parts_can_be_sent_elsewhere(tmp_path, monkeypatch):
     test, cox, curves = study(30)
     write(test, tmp_path / "test", [10], 5)
     write(cox, tmp_path / "cox", [10], 5)
-    monkeypatch.setattr("cocensor.stream.parquet._SMALL_PART", 5)
+    monkeypatch.setattr("cocensor.scale.parquet._SMALL_PART", 5)
     monkeypatch.chdir(tmp_path)
     found = scan("test/*.parquet", "cox/*.parquet")
     assert len(found.parts) > 2
@@ -158,8 +158,8 @@ def test_a_scan_and_its_parts_can_be_sent_elsewhere(tmp_path, monkeypatch):
 
 
 def test_parts_end_where_row_groups_do(tmp_path, monkeypatch):
-    monkeypatch.setattr("cocensor.stream.parquet._SMALL_PART", 10)
-    monkeypatch.setattr("cocensor.stream.parquet._PART_ROWS", 40)
+    monkeypatch.setattr("cocensor.scale.parquet._SMALL_PART", 10)
+    monkeypatch.setattr("cocensor.scale.parquet._PART_ROWS", 40)
     test, cox, _ = study(100)
     alike = scan(write(test, tmp_path / "a", groups=5), write(cox, tmp_path / "b", groups=5))
     assert [part.n_rows for part in alike.parts] == [10] * 10
@@ -244,7 +244,7 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch, how, a
         read.append(list(asked[at]))
         return really(self, *asked, **options)
 
-    monkeypatch.setattr("cocensor.stream.files._HELD_VALUES", 10**9 if how == "read_row_group" else 0)
+    monkeypatch.setattr("cocensor.scale.files._HELD_VALUES", 10**9 if how == "read_row_group" else 0)
     test, cox, _ = study(10)
     found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox"))
     monkeypatch.setattr(parquet.ParquetFile, how, noted)

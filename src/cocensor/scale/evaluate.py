@@ -17,10 +17,10 @@ from cocensor.adjustments.imputation_design import wanted_times
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predicted, Predictions, Probabilities, Survival
 from cocensor.joint import CopulaChoice
-from cocensor.stream.assemble import about_subjects, assembled, kept_data, planned
-from cocensor.stream.passes import read_drawn, read_everything, read_outcomes
-from cocensor.stream.run import reduce_parts
-from cocensor.stream.source import Batch, Columns, Part, Scan
+from cocensor.scale.assemble import about_subjects, assembled, kept_data, planned
+from cocensor.scale.passes import read_drawn, read_everything, read_outcomes
+from cocensor.scale.run import reduce_parts
+from cocensor.scale.source import Batch, Columns, Part, Scan
 from cocensor.study.data import EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits

@@ -44,7 +44,7 @@ def reduce_on_cluster(
     client: Any,
     progress: Progress | None,
 ) -> Any:
-    """:func:`~cocensor.stream.run.reduce_parts` with a task per part and tasks that merge; one state comes back.
+    """:func:`~cocensor.scale.run.reduce_parts` with a task per part and tasks that merge; one state comes back.
 
     A worker that dies costs its tasks, which others run again.
     """

@@ -45,7 +45,7 @@ def reduce_parts(
     if not parts:
         raise ValueError("parts must not be empty.")
     if client is not None:
-        from cocensor.stream.cluster import reduce_on_cluster
+        from cocensor.scale.cluster import reduce_on_cluster
 
         return reduce_on_cluster(work, parts, merge, client, progress)
     fold = _InOrder(merge)

@@ -15,11 +15,11 @@ from cocensor.data.covariates import Covariates, read_covariates
 from cocensor.data.ids import join
 from cocensor.data.tables import FLAGS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
-from cocensor.stream.draw import hashed
-from cocensor.stream.files import Cursor, Files, Paths
-from cocensor.stream.ids import MOST_HELD, all_keys, check_ids, compare, keys_of, refuse_lengths, refuse_order
-from cocensor.stream.models import Model
-from cocensor.stream.source import Batch, Columns, Part, Scan, batch_rows
+from cocensor.scale.draw import hashed
+from cocensor.scale.files import Cursor, Files, Paths
+from cocensor.scale.ids import MOST_HELD, all_keys, check_ids, compare, keys_of, refuse_lengths, refuse_order
+from cocensor.scale.models import Model
+from cocensor.scale.source import Batch, Columns, Part, Scan, batch_rows
 
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
 # Predictions in another order than the test subjects are held up to so many bytes.

@@ -15,11 +15,11 @@ import cocensor as cc
 from cocensor.adjustments.whole import WholeSample
 from cocensor.data import RiskScores, TimeGrid
 from cocensor.inference.influence import own_parts
-from cocensor.stream.accumulators import MOST_HELD, Moments, accumulator_of
-from cocensor.stream.draw import hashed
-from cocensor.stream.passes import merged
-from cocensor.stream.source import Batch, Part, Scan
-from tests.stream.studies import study
+from cocensor.scale.accumulators import MOST_HELD, Moments, accumulator_of
+from cocensor.scale.draw import hashed
+from cocensor.scale.passes import merged
+from cocensor.scale.source import Batch, Part, Scan
+from tests.scale.studies import study
 
 METRICS = [
     cc.IntegratedBrierScore(),

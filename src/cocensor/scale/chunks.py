@@ -21,8 +21,8 @@ from cocensor.data import (
     subject_labels,
 )
 from cocensor.data.covariates import chosen_covariates
-from cocensor.stream.draw import hashed
-from cocensor.stream.source import Batch, Columns, Part, Scan, at_columns, batch_rows
+from cocensor.scale.draw import hashed
+from cocensor.scale.source import Batch, Columns, Part, Scan, at_columns, batch_rows
 from cocensor.study.prepare import matching_note
 
 

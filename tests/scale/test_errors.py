@@ -6,7 +6,7 @@ import pytest
 import cocensor as cc
 from cocensor.adjustments.whole import WholeSample
 from cocensor.inference.influence import Subsample, batched_rows, influence, own_parts
-from tests.stream.studies import study
+from tests.scale.studies import study
 
 
 def simulated(adjustment, repetitions, *, n, n_fit, n_kept, train=None):

@@ -207,7 +207,7 @@ class Scan(ABC):
         True
         """
         asked = {name: value for name, value in locals().items() if name != "self"}
-        found: Evaluation = import_module("cocensor.stream.evaluate").evaluate_scan(self, asked)
+        found: Evaluation = import_module("cocensor.scale.evaluate").evaluate_scan(self, asked)
         return found
 
     def __repr__(self) -> str:

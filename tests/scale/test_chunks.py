@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cocensor as cc
-from cocensor.stream import Batch, hashed, source
+from cocensor.scale import Batch, hashed, source
 from tests.refusals import refuses
 
 TIMES = [1.0, 2.0, 3.0]

@@ -17,9 +17,9 @@ from cocensor.adjustments.whole import WholeSample
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
-from cocensor.stream.accumulators import Accumulator
-from cocensor.stream.passes import Plan, Stage, Sums, Task
-from cocensor.stream.source import Scan
+from cocensor.scale.accumulators import Accumulator
+from cocensor.scale.passes import Plan, Stage, Sums, Task
+from cocensor.scale.source import Scan
 from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.scores import AdjustmentScores, Scoring, with_scores
 

@@ -13,7 +13,7 @@ from cocensor.metrics import MetricValue
 from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import margin_curves
-from tests.stream.studies import Study, study
+from tests.scale.studies import Study, study
 
 ADJUSTMENTS = {
     "ipcw": "ipcw",

@@ -16,8 +16,8 @@ from cocensor.data import Interpolation, Predicted, Predictions, PredictionsAt, 
 from cocensor.data.curves import is_risk, times_of
 from cocensor.data.probabilities import count_rounded, fall
 from cocensor.data.tables import is_number
-from cocensor.stream.files import Cursor, Files, Piece
-from cocensor.stream.source import Columns, at_columns, stacked
+from cocensor.scale.files import Cursor, Files, Piece
+from cocensor.scale.source import Columns, at_columns, stacked
 
 
 @dataclass(frozen=True, eq=False)

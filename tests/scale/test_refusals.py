@@ -9,10 +9,10 @@ import pytest
 from pyarrow import parquet
 
 import cocensor as cc
-from cocensor.stream import parquet as scans
-from cocensor.stream.files import Files
+from cocensor.scale import parquet as scans
+from cocensor.scale.files import Files
 from tests.refusals import refuses
-from tests.stream.cuts import all_batches, scan, study, write
+from tests.scale.cuts import all_batches, scan, study, write
 
 N = 30
 

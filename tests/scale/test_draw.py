@@ -10,8 +10,8 @@ from scipy.stats import chisquare
 
 import cocensor as cc
 from cocensor.data.covariates import Covariates
-from cocensor.stream import Batch, Drawn, hashed
-from cocensor.stream.draw import hashed_texts
+from cocensor.scale import Batch, Drawn, hashed
+from cocensor.scale.draw import hashed_texts
 
 
 def numbered(n, first=0):

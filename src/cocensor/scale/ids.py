@@ -9,9 +9,9 @@ import numpy as np
 
 from cocensor.data.ids import check_distinct, refuse_missing, refuse_unknown
 from cocensor.data.tables import IDS, is_text, may_be_id
-from cocensor.stream.draw import hashed, hashed_texts
-from cocensor.stream.files import Cursor, Files, Piece
-from cocensor.stream.source import Keys
+from cocensor.scale.draw import hashed, hashed_texts
+from cocensor.scale.files import Cursor, Files, Piece
+from cocensor.scale.source import Keys
 
 #: Up to this many subjects the hashes of all ids are held, to find ids that come twice or in another order.
 MOST_HELD = 10_000_000

@@ -16,9 +16,9 @@ from cocensor.adjustments import Fitted
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import Predicted, Predictions, Probabilities, RiskTable, TimeGrid
 from cocensor.metrics import Metric
-from cocensor.stream.accumulators import Accumulator, accumulator_of
-from cocensor.stream.draw import Drawn
-from cocensor.stream.source import Batch, Columns, Part, Scan
+from cocensor.scale.accumulators import Accumulator, accumulator_of
+from cocensor.scale.draw import Drawn
+from cocensor.scale.source import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData
 
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
