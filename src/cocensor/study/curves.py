@@ -9,7 +9,7 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
 from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import Linearised, Status
+from cocensor.adjustments import EventWeights, Linearised
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference import Estimates
 from cocensor.inference.influence import batched_rows
@@ -125,7 +125,7 @@ def _rows(
     metric: Metric,
     x: dict[str, FloatArray],
     grid: TimeGrid,
-    functionals: Callable[[Status, Mapping[str, Predicted]], Linearised],
+    functionals: Callable[[EventWeights, Mapping[str, Predicted]], Linearised],
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows: dict[str, FloatArray] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows, check_whole, frame_of_rows
 from cocensor._notes import Note
-from cocensor.adjustments import Fitted, Status
+from cocensor.adjustments import EventWeights, Fitted
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula, Independence
@@ -207,12 +207,12 @@ class EvaluationData:
         table = self.streamed.risk_table
         return int(table.events[table.times <= t].sum())
 
-    def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+    def status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Who of the test subjects is event-free."""
         if self.streamed is None:
-            return self.samples.status(fitted, grid)
+            return self.samples.weights(fitted, grid)
         given = {**self.predictions, REFERENCE: self.reference}
-        found = fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
+        found = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return found.replaced(subsample=self.streamed.subsample(found.n))
 
     def grid_of(self, metric: Metric) -> TimeGrid:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cocensor._checks import check_choice, check_whole
 from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import Status
+from cocensor.adjustments import EventWeights
 from cocensor.data import Predicted, TimeGrid
 from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.metrics.calibration_curve import calibration_at
@@ -63,7 +63,7 @@ def decision_curve(
 
 def _statuses(
     evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
-) -> Iterator[tuple[Status, dict[str, Predicted]]]:
+) -> Iterator[tuple[EventWeights, dict[str, Predicted]]]:
     """Who is event-free by each fit that serves some of the models, and what these predict."""
     data = evaluation.data
     scores = evaluation.results[evaluation.primary if adjustment is None else adjustment]
@@ -80,7 +80,7 @@ def _statuses(
         if names:
             with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
                 status = data.status(fitted, grid)
-            if status.until <= grid.last:
-                raise ValueError(f"{scores.name!r} has no score from time {status.until:g} on.")
+            if status.valid_until <= grid.last:
+                raise ValueError(f"{scores.name!r} has no score from time {status.valid_until:g} on.")
             read = data.read_at(grid)
             yield status, {name: read[name] for name in names}
