@@ -18,7 +18,7 @@ from cocensor.inference.influence import own_parts
 from cocensor.scale.accumulators import MOST_HELD, Moments, accumulator_of
 from cocensor.scale.draw import hashed
 from cocensor.scale.passes import merged
-from cocensor.scale.source import Batch, Part, Scan
+from cocensor.scale.scan import Batch, Part, Scan
 from tests.scale.studies import study
 
 METRICS = [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cocensor as cc
-from cocensor.scale import Batch, hashed, source
+from cocensor.scale import Batch, hashed
 from tests.refusals import refuses
 
 TIMES = [1.0, 2.0, 3.0]
@@ -24,8 +24,8 @@ def chunk(n, seed=0, x=True, **options):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_chunks_come_back_in_batches(monkeypatch, order, dtype):
-    monkeypatch.setattr(source, "_FEWEST", 4)
-    monkeypatch.setattr(source, "_BATCH_VALUES", 12)
+    monkeypatch.setattr("cocensor.scale.scan._FEWEST", 4)
+    monkeypatch.setattr("cocensor.scale.scan._BATCH_VALUES", 12)
     made = [chunk(n, seed=n) for n in (10, 1, 5)]
     given = [
         (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import cocensor as cc
-from cocensor.scale import hashed, source
+from cocensor.scale import files, hashed
 from tests.scale.cuts import TIMES, all_batches, scan, study, whole, write
 
 
@@ -34,13 +34,13 @@ def test_rows_come_back_however_files_and_batches_are_cut(data):
     keys = {None: None, "int": np.arange(n) * 3, "text": [f"{k:04d}" for k in range(n)]}[ids]
     test, cox, curves = study(n, dtype=dtype, ids=keys)
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_FEWEST", 1)
-        patch.setattr(source, "_BATCH_VALUES", data.draw(st.integers(1, 300)))
+        patch.setattr("cocensor.scale.scan._FEWEST", 1)
+        patch.setattr("cocensor.scale.scan._BATCH_VALUES", data.draw(st.integers(1, 300)))
         patch.setattr("cocensor.scale.parquet._SMALL_PART", data.draw(st.integers(1, n)))
         patch.setattr("cocensor.scale.parquet._PART_ROWS", data.draw(st.integers(1, n)))
         patch.setattr("cocensor.scale.files._HELD_VALUES", data.draw(st.sampled_from([0, 50, 2**24])))
         patch.setattr("cocensor.scale.files._COLUMNS_AT_ONCE", data.draw(st.integers(1, 5)))
-        patch.setattr("cocensor.scale.parquet.MOST_HELD", data.draw(st.sampled_from([0, 10**7])))
+        patch.setattr("cocensor.scale.parquet._MOST_HELD", data.draw(st.sampled_from([0, 10**7])))
         folder = Path(name)
         found = scan(
             write(test, folder / "test", *data.draw(cuts(n))),
@@ -234,20 +234,21 @@ def test_precision_is_double_where_one_file_has_it(tmp_path):
     assert np.array_equal(got.predictions["cox"].probabilities, curves.astype(np.float64))
 
 
-@pytest.mark.parametrize(("how", "at"), [("read_row_group", 1), ("iter_batches", 2)])
-def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch, how, at):
+@pytest.mark.parametrize("most_held", [10**9, 0])
+def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch, most_held):
     """Of small row groups all rows at once, of large ones some after the other."""
     read = []
-    really = getattr(parquet.ParquetFile, how)
 
-    def noted(self, *asked, **options):
-        read.append(list(asked[at]))
-        return really(self, *asked, **options)
+    def noted(group, n_rows, names, size):
+        for batch in batches(group, n_rows, names, size):
+            read.append(batch.schema.names)
+            yield batch
 
-    monkeypatch.setattr("cocensor.scale.files._HELD_VALUES", 10**9 if how == "read_row_group" else 0)
+    batches = files._batches
+    monkeypatch.setattr(files, "_HELD_VALUES", most_held)
     test, cox, _ = study(10)
     found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox"))
-    monkeypatch.setattr(parquet.ParquetFile, how, noted)
+    monkeypatch.setattr(files, "_batches", noted)
     (batch,) = found.batches(found.parts[0], {})
     assert batch.predictions == {}
     assert read == [["months", "died"]]
@@ -283,7 +284,7 @@ def test_a_scan_is_public():
 
 
 def test_little_is_held_of_large_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "_BATCH_VALUES", 2**18)
+    monkeypatch.setattr("cocensor.scale.scan._BATCH_VALUES", 2**18)
     n, width = 200_000, 40
     rng = np.random.default_rng(0)
     test = pa.table({"months": rng.exponential(size=n), "died": rng.random(n) < 0.5})

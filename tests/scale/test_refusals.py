@@ -295,7 +295,7 @@ KINDS = pytest.mark.parametrize("spell", [int, lambda k: f"s{k:03d}"])
 
 def by_id(folder, monkeypatch, most_held, test_ids, cox_ids):
     """All batches of a study whose rows have these ids."""
-    monkeypatch.setattr(scans, "MOST_HELD", most_held)
+    monkeypatch.setattr(scans, "_MOST_HELD", most_held)
     test, _, _ = study(len(test_ids), ids=test_ids)
     _, cox, _ = study(len(cox_ids), ids=cox_ids)
     found = scan(

@@ -3,6 +3,6 @@
 from cocensor.scale.chunks import scan_chunks
 from cocensor.scale.draw import Drawn, hashed
 from cocensor.scale.parquet import scan_parquet
-from cocensor.scale.source import Batch, Columns, Keys, Part, Scan
+from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan
 
 __all__ = ["Batch", "Columns", "Drawn", "Keys", "Part", "Scan", "hashed", "scan_chunks", "scan_parquet"]

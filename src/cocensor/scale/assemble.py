@@ -19,7 +19,7 @@ from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.scale.accumulators import Accumulator
 from cocensor.scale.passes import Plan, Stage, Sums, Task
-from cocensor.scale.source import Scan
+from cocensor.scale.scan import Scan
 from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.scores import AdjustmentScores, Scoring, with_scores
 

@@ -22,7 +22,7 @@ from cocensor.data import (
 )
 from cocensor.data.covariates import chosen_covariates
 from cocensor.scale.draw import hashed
-from cocensor.scale.source import Batch, Columns, Part, Scan, at_columns, batch_rows
+from cocensor.scale.scan import Batch, Columns, Part, Scan, at_columns, batch_rows
 from cocensor.study.prepare import matching_note
 
 

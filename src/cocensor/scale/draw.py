@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import IntArray, row_blocks
-from cocensor.scale.source import Batch, Keys
+from cocensor.scale.scan import Batch, Keys
 
 _ALL = 2**64 - 1
 # Of splitmix64 (Steele, Lea & Flood 2014): the golden ratio, and two multipliers.

@@ -20,7 +20,7 @@ from cocensor.joint import CopulaChoice
 from cocensor.scale.assemble import about_subjects, assembled, kept_data, planned
 from cocensor.scale.passes import read_drawn, read_everything, read_outcomes
 from cocensor.scale.run import reduce_parts
-from cocensor.scale.source import Batch, Columns, Part, Scan
+from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits

@@ -1,4 +1,4 @@
-"""Several Parquet files as one table: found, looked at from their footers, and read by row numbers."""
+"""Several Parquet files as one table, whose rows pyarrow.dataset reads by their numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from glob import glob
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +19,9 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import IntArray, listed, refuse_column
 from cocensor.data.files import first_sentence
-from cocensor.data.tables import Table, repeated
+from cocensor.data.tables import Table, is_text, may_be_id, repeated
+from cocensor.scale.draw import hashed, hashed_texts
+from cocensor.scale.scan import Keys
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -44,6 +48,27 @@ class Piece(NamedTuple):
 
         return Table.of(pa.Table.from_batches([self.data]), self.path, self.first)
 
+    def keys(self, id: str) -> Keys:
+        """Return hashes of ids, of one type for all files; what is missing or no id is refused."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import types
+
+        ids = self.data.column(id)
+        if types.is_dictionary(ids.type):
+            ids = ids.cast(ids.type.value_type)
+        are_numbers = types.is_integer(ids.type) or types.is_floating(ids.type)
+        kind = "int64" if are_numbers else "large_string"
+        is_blank = not are_numbers and pc.any(pc.equal(pc.utf8_trim_whitespace(ids), "")).as_py()
+        if ids.null_count or is_blank or types.is_floating(ids.type):
+            ids = pa.array(self.table.ids(id), type=kind)  # refuses what is no id
+        ids = ids.cast(kind, safe=False)
+        if are_numbers:
+            return hashed(ids.to_numpy(zero_copy_only=False))
+        _, offsets, content = ids.buffers()
+        bounds = np.frombuffer(offsets, dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1]
+        return hashed_texts(bounds, np.frombuffer(content or b"", dtype=np.uint8))
+
 
 @dataclass(frozen=True, eq=False)
 class Files:
@@ -63,42 +88,36 @@ class Files:
     types: tuple[dict[str, Any], ...]
     #: The places of the files in the order in which they were given.
     listed: tuple[int, ...]
-    #: What a subject has in them, as of other tables with ids.
+    # What a subject has in them, as of other tables with ids.
     what = "row"
 
     @classmethod
     def found(cls, given: Paths, name: str) -> Files:
-        """The files of an argument, each of which is looked into: one that is broken is refused before any work."""
+        """Return the files of an argument, each of which is opened: one that is broken is refused before any work."""
         paths = _expanded(given, name)
         absolute = [os.path.abspath(path) for path in paths]
-        twice = repeated(absolute)
-        if twice:
-            raise ValueError(f"{name} must not have a file twice, but has {paths[absolute.index(twice[0])]}.")
+        for twice in repeated(absolute):
+            raise ValueError(f"{name} must not have a file twice, but has {paths[absolute.index(twice)]}.")
         order = sorted(range(len(paths)), key=lambda k: natural(absolute[k]))
-        footers = [_footer(paths[k]) for k in order]
+        groups, types = zip(*(_footer(paths[k], absolute[k]) for k in order), strict=True)
         # Files have mostly the same columns: these are kept, and sent to other processes, only once.
-        kinds = {tuple(types.items()): types for _, types in footers}
-        found = cls(
+        kinds = {tuple(columns.items()): columns for columns in types}
+        files = cls(
             _in_words(given),
             tuple(paths[k] for k in order),
             tuple(absolute[k] for k in order),
-            tuple(groups for groups, _ in footers),
-            tuple(kinds[tuple(types.items())] for _, types in footers),
+            groups,
+            tuple(kinds[tuple(columns.items())] for columns in types),
             tuple(np.argsort(order).tolist()),
         )
-        if not found.n:
-            raise ValueError(f"{name}: there are no rows in {found.given}.")
-        return found
-
-    @property
-    def sizes(self) -> list[int]:
-        """The numbers of rows of the files."""
-        return [sum(groups) for groups in self.groups]
+        if not files.n:
+            raise ValueError(f"{name}: there are no rows in {files.given}.")
+        return files
 
     @cached_property
     def starts(self) -> IntArray:
         """The number of each file's first row, and at last the number of all."""
-        return np.cumsum([0, *self.sizes])
+        return np.cumsum([0, *map(sum, self.groups)])
 
     @property
     def n(self) -> int:
@@ -115,14 +134,15 @@ class Files:
         """The names of the columns of the first file."""
         return list(self.types[0])
 
-    def place(self, row: int) -> tuple[str, int]:
+    def place(self, number: int) -> tuple[str, int]:
         """Return the file of a row, and its row there."""
-        k = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self.paths[k], row - int(self.starts[k])
+        k = int(np.searchsorted(self.starts, number, side="right")) - 1
+        return self.paths[k], number - int(self.starts[k])
 
-    def value(self, column: str, row: int) -> Any:
+    def value(self, column: str, number: int) -> Any:
         """Return the value of a column in one row."""
-        return next(self.read([column], row, row + 1, 1)).data.column(0)[0].as_py()
+        [[piece]] = self.read([column], number, number + 1, 1)
+        return piece.data.column(0)[0].as_py()
 
     def check(self, column: str, fits: Callable[[Any], bool], rule: str) -> None:
         """Refuse a column that is missing in a file, or not of the type that it must have."""
@@ -136,68 +156,55 @@ class Files:
         """Refuse files that differ in the names of their columns."""
         first = self.types[0]
         for path, types in zip(self.paths, self.types, strict=True):
-            if set(types) != set(first):
-                other = sorted(set(types) ^ set(first))
+            if other := sorted(set(types) ^ set(first)):
                 raise ValueError(
                     f"{path} must have the columns of {self.paths[0]}, but {listed(other)} "
                     f"{'is' if len(other) == 1 else 'are'} in one of them alone."
                 )
 
-    def read(self, columns: Sequence[str], start: int, stop: int, size: int) -> Iterator[Piece]:
-        """Some columns of the rows from ``start`` to before ``stop``, at most ``size`` rows at once."""
-        first, last = np.searchsorted(self.starts, [start, stop - 1], side="right") - 1
-        for k in range(first, last + 1):
-            begin, end = self.starts[k : k + 2].tolist()
-            if begin < end:
-                yield from self._read(k, columns, max(start, begin) - begin, min(stop, end) - begin, size)
+    def read(self, columns: Sequence[str], start: int, stop: int, size: int) -> Iterator[list[Piece]]:
+        """Yield some columns of the rows from ``start`` to before ``stop``, ``size`` rows at once."""
+        lot, missing = list[Piece](), size
+        for path, first, data in self._pieces(list(columns), start, stop, size):
+            for begin, end in pairwise([0, *range(missing, data.num_rows, size), data.num_rows]):
+                lot.append(Piece(path, first + begin, data.slice(begin, end - begin)))
+                missing -= end - begin
+                if not missing:
+                    yield lot
+                    lot, missing = [], size
+        if lot:
+            yield lot
 
-    def _read(self, k: int, columns: Sequence[str], start: int, stop: int, size: int) -> Iterator[Piece]:
-        """The same of one file, by its own rows."""
-        from pyarrow import parquet
-
-        ends = np.cumsum(self.groups[k])
-        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
-        row = int(ends[first]) - self.groups[k][first]
-        names = list(columns)
-        path = self.paths[k]
-        with (
-            _refusing(path),
-            parquet.ParquetFile(self.absolute[k], buffer_size=_BUFFER, pre_buffer=False) as file,
+    def _pieces(self, columns: list[str], start: int, stop: int, size: int) -> Iterator[Piece]:
+        """Yield the same rows as they come, a row group or ``size`` rows at most."""
+        for path, absolute, groups, (begin, end) in zip(
+            self.paths, self.absolute, self.groups, pairwise(self.starts.tolist()), strict=True
         ):
-            if [file.metadata.row_group(j).num_rows for j in range(file.num_row_groups)] != list(
-                self.groups[k]
-            ):
-                raise ValueError(f"{path} has changed since the scan began.")
-            groups = range(int(first), int(last) + 1)
-            for batch in (each for j in groups for each in _batches(file, j, names, size)):
-                begin, end = max(start - row, 0), min(stop - row, batch.num_rows)
-                if begin < end:
-                    yield Piece(path, row + begin, batch.slice(begin, end - begin))
-                row += batch.num_rows
-                if row >= stop:
-                    break
+            if end <= start or begin >= stop:
+                continue
+            with _refusing(path):
+                fragment = _fragment(absolute)
+                if _group_sizes(fragment) != groups:
+                    raise ValueError(f"{path} has changed since the scan began.")
+                row = begin
+                for j, n_rows in enumerate(groups):
+                    if row + n_rows <= start or row >= stop:
+                        row += n_rows
+                        continue
+                    for batch in _batches(fragment.subset(row_group_ids=[j]), n_rows, columns, size):
+                        inside = slice(max(start - row, 0), min(stop - row, batch.num_rows))
+                        if inside.start < inside.stop:
+                            yield Piece(path, row - begin + inside.start, batch[inside])
+                        row += batch.num_rows
 
 
-class Cursor:
-    """Pieces of one table, handed out by any number of rows."""
-
-    def __init__(self, pieces: Iterator[Piece]) -> None:
-        self._pieces = pieces
-        self._left: Piece | None = None
-
-    def take(self, n: int) -> list[Piece]:
-        """The next ``n`` rows."""
-        taken = []
-        while n:
-            piece = self._left or next(self._pieces)
-            size = piece.data.num_rows
-            self._left = None
-            if size > n:
-                self._left = Piece(piece.path, piece.first + n, piece.data.slice(n))
-                piece, size = Piece(piece.path, piece.first, piece.data.slice(0, n)), n
-            taken.append(piece)
-            n -= size
-        return taken
+def check_ids(test: Files, others: Sequence[Files], name: str, rule: str) -> None:
+    """Refuse ids that break a ``rule``, and texts here that are numbers there."""
+    test.check(name, may_be_id, rule)
+    are_texts = is_text(test.types[0][name])
+    alike = f"{'texts' if are_texts else 'whole numbers'}, like {test.paths[0]}"
+    for files in (test, *others):
+        files.check(name, lambda kind: may_be_id(kind) and is_text(kind) == are_texts, alike)
 
 
 def natural(path: str) -> list[tuple[int, int, str]]:
@@ -249,35 +256,40 @@ def _files_of(path: str, name: str) -> list[str]:
     return list({os.path.abspath(each): each for each in found}.values())
 
 
-def _footer(path: str) -> tuple[tuple[int, ...], dict[str, Any]]:
-    """The numbers of rows of a file's row groups, and its columns with their types."""
-    from pyarrow import parquet
+def _fragment(path: str) -> Any:
+    from pyarrow import dataset, fs
 
-    with _refusing(path), parquet.ParquetFile(path) as file:
-        names = file.schema_arrow.names
-        twice = repeated(names)
-        if twice:
-            raise ValueError(f"{path}: two columns have the name {twice[0]!r}.")
-        groups = tuple(file.metadata.row_group(k).num_rows for k in range(file.num_row_groups))
-        return groups, dict(nw.from_native(file.schema_arrow.empty_table(), eager_only=True).schema)
+    how = dataset.ParquetFragmentScanOptions(use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False)
+    form = dataset.ParquetFileFormat(default_fragment_scan_options=how)
+    return form.make_fragment(path, filesystem=fs.LocalFileSystem())
 
 
-def _batches(file: Any, group: int, names: list[str], size: int) -> Iterator[Any]:
-    """The rows of a row group with some columns: all at once, or ``size`` of many."""
+def _group_sizes(fragment: Any) -> tuple[int, ...]:
+    return tuple(group.num_rows for group in fragment.row_groups)
+
+
+def _footer(path: str, absolute: str) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """Return the numbers of rows of a file's row groups, and its columns with their types."""
+    with _refusing(path):
+        fragment = _fragment(absolute)
+        schema = fragment.physical_schema
+        for twice in repeated(schema.names):
+            raise ValueError(f"{path}: two columns have the name {twice!r}.")
+        return _group_sizes(fragment), dict(nw.from_native(schema.empty_table(), eager_only=True).schema)
+
+
+def _batches(group: Any, n_rows: int, names: list[str], size: int) -> Iterator[Any]:
+    """Yield the rows of a row group with some columns: all at once, or ``size`` of many."""
     import pyarrow as pa
 
-    # A name such as "1" reads columns like "1.5" too, which pyarrow takes for a part of it.
-    n_rows = file.metadata.row_group(group).num_rows
+    scanner = partial(
+        group.scanner, batch_size=size, batch_readahead=1, fragment_readahead=1, use_threads=False
+    )
     if n_rows * len(names) > _HELD_VALUES:
-        for batch in file.iter_batches(size, [group], names, use_threads=False):
-            yield batch.select(names)
+        yield from scanner(columns=names).to_batches()
         return
     lots = [names[k : k + _COLUMNS_AT_ONCE] for k in range(0, len(names), _COLUMNS_AT_ONCE)]
-    columns = [
-        column.combine_chunks()
-        for lot in lots
-        for column in file.read_row_group(group, lot, use_threads=False).select(lot).columns
-    ]
+    columns = [column.combine_chunks() for lot in lots for column in scanner(columns=lot).to_table().columns]
     yield pa.RecordBatch.from_arrays(columns, names)
 
 
@@ -289,12 +301,11 @@ def _refusing(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        why = first_sentence(error)
-        raise ValueError(f"{path} cannot be read as a Parquet file: {why}.") from None
+        raise ValueError(f"{path} cannot be read as a Parquet file: {first_sentence(error)}.") from None
 
 
 def _in_words(given: Any) -> str:
     if isinstance(given, str | os.PathLike):
         return os.fspath(given)
-    texts = [os.fspath(each) for each in given]
+    texts = [os.fspath(path) for path in given]
     return texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more"

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NoReturn
 
+import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._checks import FloatArray, as_tuple, check_choice
+from cocensor._checks import FloatArray, IntArray, as_tuple, check_choice, naming, refuse_column
 from cocensor._notes import Note, noted
-from cocensor.data import TAILS, Interpolation, Predicted, Survival, Tail
+from cocensor.data import (
+    TAILS,
+    Interpolation,
+    Predicted,
+    Predictions,
+    PredictionsAt,
+    RiskScores,
+    Survival,
+    Tail,
+)
 from cocensor.data.covariates import Covariates, read_covariates
-from cocensor.data.ids import join
-from cocensor.data.tables import FLAGS, is_number, is_text
+from cocensor.data.curves import is_risk, times_of
+from cocensor.data.ids import check_distinct, join, refuse_missing, refuse_unknown
+from cocensor.data.probabilities import count_rounded, fall
+from cocensor.data.tables import FLAGS, IDS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
 from cocensor.scale.draw import hashed
-from cocensor.scale.files import Cursor, Files, Paths
-from cocensor.scale.ids import MOST_HELD, all_keys, check_ids, compare, keys_of, refuse_lengths, refuse_order
-from cocensor.scale.models import Model
-from cocensor.scale.source import Batch, Columns, Part, Scan, batch_rows
+from cocensor.scale.files import Files, Paths, Piece, check_ids
+from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, batch_rows, stacked
 
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
 # Predictions in another order than the test subjects are held up to so many bytes.
 _MOST_BYTES = 2**29
+# Up to this many subjects the hashes of all ids are held, to find ids that come twice or in another order.
+_MOST_HELD = 10_000_000
 # A part has at most so many rows, unless a row group has more; and so few where that gives many parts.
 _PART_ROWS, _SMALL_PART, _N_PARTS = 2**20, 2**16, 32
+# So many rows are read at once where all are read.
+_ROWS = 2**16
 
 
 def scan_parquet(
@@ -66,9 +82,9 @@ def scan_parquet(
         Columns of the test files, as of :class:`Survival`.
     id : str, optional
         The column of ids, whole numbers or texts, in the test files and in all files of predictions. Up to 10,000,000
-        subjects ids are compared here and now; predictions in another order are then put into that of the test subjects
-        if they take no more than 512 MiB, and a note says so. Beyond, ids are compared as they are read, and must be in
-        the same order: sort both. Without ids, rows must be in the same order.
+        subjects predictions in another order are put into that of the test subjects if they take no more than 512 MiB,
+        and a note says so. Beyond, ids must be in the same order: sort both. Without ids, rows must be in the same
+        order.
     interpolation, tail
         What holds between the times of a model and beyond them, as of :class:`Predictions`: lines by default.
 
@@ -118,18 +134,185 @@ def scan_parquet(
     subjects = Files.found(test, "test")
     _check_types(subjects, columns)
     models = {
-        name: Model.found(Files.found(paths, f"predictions[{name!r}]"), id, interpolation, tail)
+        name: _Model.found(Files.found(paths, f"predictions[{name!r}]"), id, interpolation, tail)
         for name, paths in predictions.items()
     }
-    if id is not None:
-        check_ids(subjects, [model.files for model in models.values()], id)
-        if subjects.n <= MOST_HELD:
-            models, notes = _matched(models, subjects, id)
-            return ParquetScan(subjects, columns, models, tuple(notes), compared=False)
+    if id is None:
+        for name, model in models.items():
+            _check_rows(name, model.files, subjects)
+        return ParquetScan(subjects, columns, models, _order_notes(subjects, models))
+    check_ids(subjects, [model.files for model in models.values()], id, IDS)
+    keys = _all_keys(subjects, id) if subjects.n <= _MOST_HELD else None
+    notes = []
     for name, model in models.items():
-        _check_rows(name, model.files, subjects, id)
-    notes = [] if id is not None else _order_notes(subjects, models)
-    return ParquetScan(subjects, columns, models, tuple(notes), compared=id is not None)
+        models[name] = model.in_order(subjects, keys, id)
+        if models[name].held is not None:
+            notes.append(noted("put_in_order", model=name, id=id, predictions=name))
+    return ParquetScan(subjects, columns, models, notes)
+
+
+class ParquetScan(Scan):
+    """Parquet files of test subjects and of predictions."""
+
+    def __init__(
+        self, test: Files, columns: TestColumns, models: Mapping[str, _Model], notes: Sequence[Note]
+    ) -> None:
+        self._test, self._columns, self._models = test, columns, models
+        self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
+        self.notes = tuple(notes)
+        self.parts = tuple(_parts([test, *(model.files for model in models.values() if model.held is None)]))
+
+    def grid(self, model: str) -> FloatArray | None:
+        """The times of a model's columns; None of a risk score."""
+        return self._models[model].times
+
+    def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
+        """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
+        self._check(part)
+        chosen = dict.fromkeys(self.models, slice(None)) if columns is None else columns
+        size = batch_rows(max((self._models[name].width(where) for name, where in chosen.items()), default=1))
+        readers = {
+            name: self._models[name].read(part.start, part.stop, where, size)
+            for name, where in chosen.items()
+        }
+        rows = np.arange(part.start, part.stop)
+        for pieces in self._test.read(self._columns.names, part.start, part.stop, size):
+            numbers, rows = rows[:size], rows[size:]
+            key = hashed(numbers) if self._columns.id is None else _keys(pieces, self._columns.id)
+            tables = [piece.table for piece in pieces]
+            y = Survival.joined([self._columns.read(table) for table in tables])
+            x = None
+            if self.covariates:
+                x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
+            yield Batch(numbers, y, x, {name: next(reader) for name, reader in readers.items()}, key)
+
+    @property
+    def _pieces(self) -> str:
+        return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
+
+
+def _parts(tables: Sequence[Files]) -> Iterator[Part]:
+    """Yield parts that end where the largest row groups do, and are large where others are read twice across an end."""
+    test, n = tables[0], tables[0].n
+    ends = min((files.ends for files in tables), key=len)
+    are_alike = all(np.isin(ends, files.ends).all() for files in tables)
+    most = min(max(n // _N_PARTS, _SMALL_PART), _PART_ROWS) if are_alike else _PART_ROWS
+    start = 0
+    for last, end in pairwise([*ends.tolist(), n + most + 1]):
+        if end - start > most:
+            path, row = test.place(start)
+            yield Part(start, last, f"{last - start:,} rows from row {row:,} of {path} on")
+            start = last
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """A model's predictions, a row per subject, with columns named after times."""
+
+    files: Files
+    #: The names of the columns, in the order of times.
+    columns: tuple[str, ...]
+    #: The times of the columns; None of a risk score.
+    times: FloatArray | None
+    interpolation: Interpolation | None
+    tail: Tail | None
+    #: All predictions in the order of the test subjects, where they are in another one in the files.
+    held: Predicted | None = None
+
+    @classmethod
+    def found(
+        cls, files: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
+    ) -> _Model:
+        """Return the predictions in some files, whose columns are checked."""
+        files.check_alike()
+        if identity is not None and identity not in files.columns:
+            refuse_column(identity, files.columns, files.paths[0])
+        columns = tuple(name for name in files.columns if name != identity)
+        times = None
+        if not is_risk(columns):
+            with naming(files.paths[0]):
+                times = times_of(columns, option="id={!r}" if identity is None else None)
+        for name in columns:
+            files.check(name, is_number, "numbers")
+        if times is not None and times.size == 2 and times[0] == 0:
+            pieces = (piece for lot in files.read(columns[:1], 0, files.n, _ROWS) for piece in lot)
+            if all((piece.table.numbers(columns[0]) == 1).all() for piece in pieces):
+                columns, times = columns[1:], times[1:]  # S(0) = 1 makes no curve of a prediction at one time
+        if times is not None and times.size == 1:
+            interpolation = tail = None
+        return cls(files, columns, times, interpolation, tail)
+
+    def width(self, columns: Columns) -> int:
+        """Return how many columns are read."""
+        return 1 if self.times is None else self.times[columns].size
+
+    def in_order(self, test: Files, wanted: Keys | None, id: str) -> _Model:
+        """Return the predictions in the order of the test subjects, by all of their keys where these can be held."""
+        if wanted is None:
+            _check_same_ids(test, self.files, id)
+            return self
+        rows = join(test, wanted, self.files, _all_keys(self.files, id), id)
+        if rows is None:
+            return self
+        n_bytes = self.files.n * len(self.columns) * np.dtype(self._dtype).itemsize
+        if n_bytes > _MOST_BYTES:
+            first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
+            _refuse_order(test, self.files, first, id, f"{n_bytes / 2**20:.0f} MiB are too many to be held")
+        return replace(self, held=stacked(list(self.read(0, self.files.n, slice(None), _ROWS))).taken(rows))
+
+    def read(self, start: int, stop: int, columns: Columns, size: int) -> Iterator[Predicted]:
+        """Yield the predictions of the subjects from ``start`` to before ``stop``, ``size`` at once."""
+        if self.held is not None:
+            held = at_columns(self.held, columns)
+            yield from (held.taken(slice(k, min(k + size, stop))) for k in range(start, stop, size))
+            return
+        places = np.arange(len(self.columns))[columns if self.times is not None else slice(None)]
+        names = [self.columns[k] for k in places]
+        for pieces in self.files.read(names, start, stop, size):
+            yield self._checked(pieces, names, places)
+
+    def _checked(self, pieces: Sequence[Piece], names: Sequence[str], places: IntArray) -> Predicted:
+        """Return the predictions of some rows in some columns; a refusal names the file, and the row in it."""
+        source = self.files.given
+        if self.times is None:
+            return RiskScores(np.concatenate([piece.table.numbers(names[0]) for piece in pieces]), source)
+        times, table = self.times[places], self._side_by_side(pieces, names)
+        rounded, start = 0, 0
+        for piece in () if fall(table) else pieces:
+            stop, rows = start + piece.data.num_rows, piece.table
+            rows.matrix(names)  # refuses what is no number
+            with naming(piece.path):
+                rounded += count_rounded(table[start:stop], "probabilities", times, rows.row)
+            start = stop
+        if self.times.size == 1 and self.tail is None:
+            return PredictionsAt.trusted(float(times[0]), table, source, rounded)
+        return Predictions.trusted(times, table, self.interpolation, self.tail, source, rounded)
+
+    def _side_by_side(self, pieces: Sequence[Piece], names: Sequence[str]) -> npt.NDArray[Any]:
+        """Return columns of numbers in Fortran order, which is one plain copy for each column."""
+        values = np.empty((len(names), sum(piece.data.num_rows for piece in pieces)), dtype=self._dtype)
+        start = 0
+        for piece in pieces:
+            stop = start + piece.data.num_rows
+            for k, name in enumerate(names):
+                column = piece.data.column(name)
+                is_plain = not column.null_count and column.type.bit_width in (32, 64)
+                array = column.to_numpy(zero_copy_only=False) if is_plain else piece.table.numbers(name)
+                values[k, start:stop] = array
+            start = stop
+        return values.T
+
+    @property
+    def _dtype(self) -> npt.DTypeLike:
+        """Single precision, where all columns of all files are in it."""
+        kinds = {types[name] for types in self.files.types for name in self.columns}
+        return np.float32 if kinds == {nw.Float32()} else np.float64
+
+
+# --- what is refused of footers and ids -------------------------------------------------------------------
 
 
 def _check_types(files: Files, columns: TestColumns) -> None:
@@ -143,7 +326,7 @@ def _check_types(files: Files, columns: TestColumns) -> None:
     files.check(str(columns.time), is_number, _TIMES)
     for name, rule in rules.items():
         if name is not None:
-            files.check(name, _is_number_or_text, rule)
+            files.check(name, lambda kind: is_number(kind) or is_text(kind), rule)
     for name in columns.covariates:
         kinds = [is_text(types[name]) for types in files.types]
         if len(set(kinds)) > 1:
@@ -154,45 +337,24 @@ def _check_types(files: Files, columns: TestColumns) -> None:
             )
 
 
-def _is_number_or_text(kind: Any) -> bool:
-    return is_number(kind) or is_text(kind)
-
-
-def _matched(models: Mapping[str, Model], test: Files, identity: str) -> tuple[dict[str, Model], list[Note]]:
-    """Return models whose predictions are in the order of the test subjects, or are put into it, and notes."""
-    keys, matched, notes = all_keys(test, identity), dict[str, Model](), list[Note]()
-    for name, model in models.items():
-        rows = join(test, keys, model.files, all_keys(model.files, identity), identity)
-        if rows is not None:
-            if model.n_bytes > _MOST_BYTES:
-                size = f"{model.n_bytes / 2**20:.0f} MiB are too many to be held"
-                first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
-                refuse_order(test, model.files, first, identity, size)
-            notes.append(noted("put_in_order", model=name, id=identity, predictions=name))
-        matched[name] = replace(model, rows=rows)
-    return matched, notes
-
-
-def _check_rows(name: str, files: Files, test: Files, identity: str | None) -> None:
+def _check_rows(name: str, files: Files, test: Files) -> None:
     """Refuse predictions that cannot be those of the test subjects, by their numbers."""
     if files.n != test.n:
-        if identity is not None:
-            refuse_lengths(test, files, identity)
         raise ValueError(
             f"predictions[{name!r}] must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} "
             f"has {files.n:,}."
         )
-    if identity is None:
-        as_listed = [[each.sizes[k] for k in each.listed] for each in (test, files)]
-        if as_listed[0] == as_listed[1] and test.sizes != files.sizes:
-            raise ValueError(
-                f"predictions[{name!r}] has as many rows as test file by file in the order of the lists, but not in "
-                "that of their names, by which rows are numbered: name files alike, or give an id."
-            )
+    sizes = [[sum(groups) for groups in table.groups] for table in (test, files)]
+    as_given = [[rows[k] for k in table.listed] for rows, table in zip(sizes, (test, files), strict=True)]
+    if as_given[0] == as_given[1] and sizes[0] != sizes[1]:
+        raise ValueError(
+            f"predictions[{name!r}] has as many rows as test file by file in the order of the lists, but not in "
+            "that of their names, by which rows are numbered: name files alike, or give an id."
+        )
 
 
-def _order_notes(test: Files, models: Mapping[str, Model]) -> list[Note]:
-    """What was decided about files that were not listed in the order of their names."""
+def _order_notes(test: Files, models: Mapping[str, _Model]) -> list[Note]:
+    """Return what was decided about files that were not listed in the order of their names."""
     tables = {"test": test} | {f"predictions[{name!r}]": model.files for name, model in models.items()}
     return [
         noted("files_sorted", of=name, first=files.paths[0])
@@ -201,83 +363,44 @@ def _order_notes(test: Files, models: Mapping[str, Model]) -> list[Note]:
     ]
 
 
-class ParquetScan(Scan):
-    """Parquet files of test subjects and of predictions."""
-
-    def __init__(
-        self,
-        test: Files,
-        columns: TestColumns,
-        models: Mapping[str, Model],
-        notes: tuple[Note, ...],
-        compared: bool,
-    ) -> None:
-        self._test, self._columns, self._models = test, columns, dict(models)
-        # Whether ids are compared batch by batch, because they are too many to be compared beforehand.
-        self._compared = compared
-        self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
-        self.notes = notes
-        self.parts = tuple(_parts(test, [model.files for model in models.values() if model.rows is None]))
-
-    def grid(self, model: str) -> FloatArray | None:
-        """The times of a model's columns; None of a risk score."""
-        return self._models[model].times
-
-    def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
-        """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
-        self._check(part)
-        asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
-        size = batch_rows(max((self._models[name].width(where) for name, where in asked.items()), default=1))
-        test = Cursor(self._test.read(self._columns.names, part.start, part.stop, size))
-        identity = self._columns.id if self._compared else None
-        readers = {
-            name: self._models[name].read(part.start, part.stop, where, size, identity)
-            for name, where in asked.items()
-        }
-        for start in range(part.start, part.stop, size):
-            pieces = test.take(min(size, part.stop - start))
-            rows = np.arange(start, min(start + size, part.stop))
-            key = hashed(rows) if self._columns.id is None else keys_of(pieces, self._columns.id)
-            predictions = dict[str, Predicted]()
-            for name, reader in readers.items():
-                predictions[name], own = next(reader)
-                if identity is not None:
-                    files = self._models[name].files
-                    compare(self._test, files, start, key, keys_of(own, identity), identity)
-            tables = [piece.table for piece in pieces]
-            y = Survival.joined([self._columns.read(table) for table in tables])
-            x = None
-            if self.covariates:
-                x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
-            yield Batch(rows, y, x, predictions, key)
-
-    @property
-    def _pieces(self) -> str:
-        return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
+def _keys(pieces: Sequence[Piece], id: str) -> Keys:
+    return np.concatenate([piece.keys(id) for piece in pieces])
 
 
-def _parts(test: Files, others: Sequence[Files]) -> Iterator[Part]:
-    """Parts that end where row groups end: in all files alike, or else in those with the largest row groups."""
-    tables = [test, *others]
-    most = min(max(test.n // _N_PARTS, _SMALL_PART), _PART_ROWS)
-    ends = tables[0].ends
-    for files in tables[1:]:
-        ends = np.intersect1d(ends, files.ends)
-    if np.diff(ends, prepend=0).max() > _PART_ROWS:
-        # Then smaller row groups across an end are read twice: parts are large.
-        ends, most = min((files.ends for files in tables), key=len), _PART_ROWS
-    start, last = 0, 0
-    for end in [*ends.tolist(), test.n + most + 1]:
-        if end - start > most and last > start:
-            yield Part(start, last, _named(test, start, last))
-            start = last
-        last = end
+def _all_keys(files: Files, id: str) -> Keys:
+    """Return the hashes of all ids, each of which comes once."""
+    keys = np.concatenate([_keys(pieces, id) for pieces in files.read([id], 0, files.n, _ROWS)])
+    check_distinct(files, keys, id)
+    return keys
 
 
-def _named(test: Files, start: int, stop: int) -> str:
-    (first, row), (last, end) = test.place(start), test.place(stop - 1)
-    return (
-        f"rows {row:,} to {end:,} of {first}"
-        if first == last
-        else f"{first}, row {row:,}, to {last}, row {end:,}"
+def _check_same_ids(test: Files, predicted: Files, id: str) -> None:
+    """Refuse predictions whose ids are not those of the test subjects row by row, of which no more are held."""
+    common = min(test.n, predicted.n)
+    starts = range(0, common, _ROWS)
+    lots = (files.read([id], 0, common, _ROWS) for files in (test, predicted))
+    for start, *both in zip(starts, *lots, strict=True):
+        keys = [_keys(pieces, id) for pieces in both]
+        for files, own in zip((test, predicted), keys, strict=True):
+            for again in np.flatnonzero(own[1:] == own[:-1])[:1]:
+                path, row = files.place(number := start + int(again) + 1)
+                raise ValueError(
+                    f"{path}: {id} must differ between rows, but row {row} has {files.value(id, number)!r} like the "
+                    "row before."
+                )
+        for other in np.flatnonzero(keys[0] != keys[1])[:1]:
+            many = f"more than {_MOST_HELD:,} are not put into another order"
+            _refuse_order(test, predicted, start + int(other), id, many)
+    if test.n > common:
+        refuse_missing(test, predicted, id, common, test.n - common)
+    if predicted.n > common:
+        refuse_unknown(test, predicted, id, common, predicted.n - common)
+
+
+def _refuse_order(test: Files, predicted: Files, number: int, id: str, why: str) -> NoReturn:
+    """Raise that a prediction is another's than that of the test subject of the same number, and ``why`` it stays."""
+    (path, own), (other, wanted) = predicted.place(number), test.place(number)
+    raise ValueError(
+        f"{path}: {id} must be in the order of the test subjects, but row {own} has {predicted.value(id, number)!r} "
+        f"where row {wanted} of {other} has {test.value(id, number)!r}, and {why}: sort both by {id}."
     )

@@ -18,7 +18,7 @@ from cocensor.data import Predicted, Predictions, Probabilities, RiskTable, Time
 from cocensor.metrics import Metric
 from cocensor.scale.accumulators import Accumulator, accumulator_of
 from cocensor.scale.draw import Drawn
-from cocensor.scale.source import Batch, Columns, Part, Scan
+from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData
 
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
