@@ -19,7 +19,7 @@ from cocensor._warnings import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Independence, copula_families
-from cocensor.copulas.walks import walks_from_independence
+from cocensor.copulas.registry import walks_from_independence
 from cocensor.data.covariates import column_names
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named

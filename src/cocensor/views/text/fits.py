@@ -8,7 +8,7 @@ from math import isfinite
 import numpy as np
 
 from cocensor.joint import CopulaChoice, DependenceProfile
-from cocensor.joint.profile import CUT
+from cocensor.joint.select import CUT
 from cocensor.study.hint import CopulaHint
 from cocensor.study.imputation_fit import ImputationFit
 from cocensor.views.text.names import BARE, Names, capital, copula_name
