@@ -47,7 +47,7 @@ def summed(data, metric, rows):
     y, curves, fitted, whole = data
     grid = metric.grid(GRID)
     found = accumulator_of(metric, grid, tuple(curves), len(y))
-    status = fitted.status(y[rows], grid, whole=whole)
+    status = fitted.weights(y[rows], grid, whole=whole)
     found.update(status, {name: each[rows] for name, each in curves.items()})
     return found
 
@@ -63,7 +63,7 @@ def test_any_batches_in_any_order_add_up_to_the_same(data, metric, cuts, seed, b
         found = reduce(lambda one, other: merged(other, one), parts[::-1])
     else:
         found = reduce(merged, parts)
-    status = fitted.status(y, metric.grid(GRID))
+    status = fitted.weights(y, metric.grid(GRID))
     held = metric.evaluate(status, curves)
     for name, value in found.result(np.inf).items():
         assert value.value == pytest.approx(held[name].value, rel=1e-12, abs=1e-14)
@@ -106,10 +106,10 @@ def test_the_auc_at_one_time_is_that_of_all_subjects(data, adjustment, scores):
     for rows in np.split(np.random.default_rng(1).permutation(300), [1, 100, 220]):
         part = accumulator_of(metric, GRID, tuple(models), 300)
         given = {name: each.taken(rows) for name, each in models.items()}
-        part.update(fitted.status(y[rows], grid, x[rows] if adjustment.needs else None, whole=whole), given)
+        part.update(fitted.weights(y[rows], grid, x[rows] if adjustment.needs else None, whole=whole), given)
         parts.append(pickle.loads(pickle.dumps(part)))
-    status = fitted.status(y, grid, x if adjustment.needs else None)
-    found, held = reduce(merged, parts).result(status.until), metric.evaluate(status, models)
+    status = fitted.weights(y, grid, x if adjustment.needs else None)
+    found, held = reduce(merged, parts).result(status.valid_until), metric.evaluate(status, models)
     for name, value in found.items():
         assert value.value == pytest.approx(held[name].value, rel=1e-12)
         np.testing.assert_allclose(value.profile.y, held[name].profile.y, rtol=1e-10, atol=1e-12)
@@ -119,7 +119,7 @@ def test_the_auc_at_one_time_is_that_of_all_subjects(data, adjustment, scores):
 def test_of_a_batch_no_more_than_its_one_column_is_held(data):
     y, curves, fitted, whole = data
     metric = cc.metric("auc", at=0.5)
-    status = fitted.status(y, metric.grid(GRID), whole=whole)
+    status = fitted.weights(y, metric.grid(GRID), whole=whole)
     given = {name: each.taken(np.arange(300)) for name, each in curves.items()}
     found = accumulator_of(metric, GRID, tuple(given), 300)
     found.update(status, given)

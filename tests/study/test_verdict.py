@@ -446,7 +446,7 @@ def test_over_a_grid_of_another_adjustment_it_is_told_by_that_one(two):
 def test_a_grid_of_what_no_verdict_counts_does_not_say_how_far_one_holds(two):
     evaluation, sensitivity = made(two, line([0.11] * 4), A_FIRST, error=ERROR)
     silent = cc.adjustment("dep", copula=cc.Clayton(1.0))
-    assert not silent.votes
+    assert not silent.counts_in_ranking
     found = of_other(evaluation, sensitivity, "dep", adjustment=silent).verdict
     assert (found.adjustment, found.leader, found.tried, found.reach) == ("imputation", "a", (), None)
 

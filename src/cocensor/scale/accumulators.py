@@ -8,7 +8,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import Status
+from cocensor.adjustments import EventWeights
 from cocensor.data import Predicted, RiskScores, TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue, PointwiseMetric
@@ -32,7 +32,7 @@ class Accumulator(Protocol):
     def covariance(self) -> FloatArray | None:
         """Of the own parts of all subjects, by model; None where they are not known."""
 
-    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
 
     def merge(self, other: Self) -> None:
@@ -101,7 +101,7 @@ class MeanOfLosses:
         self.like: dict[str, MetricValue] = {}
         self.moments: Moments | None = None
 
-    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
         if not status.normaliser:  # nobody of them counts
             if self.with_errors:
@@ -179,7 +179,7 @@ class LevelSums:
         self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
         self._normaliser = 0.0
 
-    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
         asked = {name: predictions[name] for name in self.models}
         for name, surplus in self.metric.surpluses(status, asked).items():
@@ -208,7 +208,7 @@ class SingleTimeAUC:
         #: By batch, two rows of weights (event-free and event), and by model a row of markers.
         self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
 
-    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
         [tile] = status.tiles()
         weights = np.concatenate(tile.by_time)

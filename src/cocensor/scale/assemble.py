@@ -11,7 +11,7 @@ import numpy as np
 from cocensor._checks import IntArray
 from cocensor._notes import Note, noted
 from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import Fitted, Linearised, Status
+from cocensor.adjustments import EventWeights, Fitted, Linearised
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.data import Predicted, TimeGrid
@@ -99,7 +99,7 @@ class _StreamedScoring(Scoring):
         self.task = -1
         self._stages = {stage.grid.times.tobytes(): s for s, stage in enumerate(plan.stages)}
 
-    def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+    def make_status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Of the subjects kept, up to when there is an answer for all."""
         place = self.task, self._stages[grid.times.tobytes()]
         if (*place, "") in self.sums.failures:
@@ -108,7 +108,7 @@ class _StreamedScoring(Scoring):
         return fitted.settled(status, self.plan.whole, self.sums.loads[place])
 
     def evaluate(
-        self, fitted: Fitted, metric: Metric, status: Status, read: Mapping[str, Predicted]
+        self, fitted: Fitted, metric: Metric, status: EventWeights, read: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of all subjects, where they could be added up."""
         key = (self.task, self._stages[status.grid.times.tobytes()], metric.name)
@@ -117,7 +117,7 @@ class _StreamedScoring(Scoring):
         added = self._added(metric)
         if added is None:
             return super().evaluate(fitted, metric, status, read)
-        found = added.result(status.until)
+        found = added.result(status.valid_until)
         others = {name: each for name, each in read.items() if name not in found}
         if others:
             found |= metric.evaluate(status, others)

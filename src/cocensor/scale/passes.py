@@ -168,7 +168,7 @@ class Plan:
             given = {**batch.predictions, REFERENCE: read[REFERENCE]}
             for t, task in enumerate(self.tasks):
                 try:
-                    status = task.fitted.status(batch.y, stage.grid, x, given, self.whole)
+                    status = task.fitted.weights(batch.y, stage.grid, x, given, self.whole)
                 except ValueError as error:
                     sums.fail((t, s, ""), first, str(error))
                     continue

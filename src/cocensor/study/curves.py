@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, Progress, check_choice, check_whole
 from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import Linearised, Status
+from cocensor.adjustments import EventWeights, Linearised
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
 from cocensor.data import Predicted, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
@@ -143,7 +143,7 @@ def _rows(
     metric: Metric,
     x: dict[str, FloatArray],
     grid: TimeGrid,
-    functionals: Callable[[Status, Mapping[str, Predicted]], Linearised],
+    functionals: Callable[[EventWeights, Mapping[str, Predicted]], Linearised],
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows: dict[str, FloatArray] = {}
@@ -217,7 +217,7 @@ def decision_curve(
 
 def _statuses(
     evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
-) -> Iterator[tuple[Status, dict[str, Predicted]]]:
+) -> Iterator[tuple[EventWeights, dict[str, Predicted]]]:
     """Who is event-free by each fit that serves some of the models, and what these predict."""
     data = evaluation.data
     scores = evaluation.results[evaluation.primary if adjustment is None else adjustment]
@@ -234,8 +234,8 @@ def _statuses(
         if names:
             with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
                 status = data.status(fitted, grid)
-            if status.until <= grid.last:
-                raise ValueError(f"{scores.name!r} has no score from time {status.until:g} on.")
+            if status.valid_until <= grid.last:
+                raise ValueError(f"{scores.name!r} has no score from time {status.valid_until:g} on.")
             read = data.read_at(grid)
             yield status, {name: read[name] for name in names}
 

@@ -14,7 +14,7 @@ from cocensor._json import finite
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor._warnings import FitWarning, collected
-from cocensor.adjustments import Fitted, Status
+from cocensor.adjustments import EventWeights, Fitted
 from cocensor.adjustments.joint_settings import design_given
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.adjustments.whole import WholeSample
@@ -211,12 +211,12 @@ class EvaluationData:
         table = self.streamed.risk_table
         return int(table.events[table.times <= t].sum())
 
-    def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+    def status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Who of the test subjects is event-free."""
         if self.streamed is None:
-            return self.samples.status(fitted, grid)
+            return self.samples.weights(fitted, grid)
         given = {**self.predictions, REFERENCE: self.reference}
-        found = fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
+        found = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return found.replaced(subsample=self.streamed.subsample(found.n))
 
     def grid_of(self, metric: Metric) -> TimeGrid:

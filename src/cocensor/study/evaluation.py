@@ -115,7 +115,7 @@ class Evaluation:
         """The adjustment that answers come from unless another is named.
 
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
-        (:attr:`Adjustment.votes`) comes last.
+        (:attr:`Adjustment.counts_in_ranking`) comes last.
         """
         return first_choice([each for each in self.results.values() if each.answered], self.metrics[0])
 

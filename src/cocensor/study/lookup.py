@@ -36,7 +36,7 @@ def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:
     """The name of the adjustment that answers should come from: that votes, and has scores by a metric."""
 
     def place(each: AdjustmentScores) -> tuple[bool, bool, tuple[bool, bool, int]]:
-        votes, silent = each.adjustment.votes, each.answered and not each.values[metric]
+        votes, silent = each.adjustment.counts_in_ranking, each.answered and not each.values[metric]
         return not votes, silent, _preference(each.adjustment)
 
     return min(results, key=place).name
@@ -46,7 +46,7 @@ def _preference(adjustment: Adjustment) -> tuple[bool, bool, int]:
     """Where an adjustment stands among those that answers could come from; the smallest comes first."""
     given = adjustment.given if isinstance(adjustment, Imputation) else None
     place = _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
-    return not adjustment.votes, not adjustment.rests_on_copula, place
+    return not adjustment.counts_in_ranking, not adjustment.rests_on_copula, place
 
 
 def _unfitted(each: Adjustment | Fitted) -> Adjustment:

@@ -102,7 +102,7 @@ def rankable(evaluation: Evaluation) -> tuple[str, ...]:
 
 def counted(evaluation: Evaluation) -> tuple[str, ...]:
     """The adjustments that ranks and verdicts count: those that vote, or all if none of these has a score."""
-    able = [name for name, each in evaluation.results.items() if each.adjustment.votes]
+    able = [name for name, each in evaluation.results.items() if each.adjustment.counts_in_ranking]
     return tuple(able if any(evaluation.results[name].answered for name in able) else evaluation.results)
 
 

@@ -501,7 +501,7 @@ class Scorer:
                 raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
             given = Samples.of(test, X, train, self.x_train)
             samples, _ = usable_samples(given, self.covariates, {repr(self.adjustment): self.adjustment})
-            [(models, _, status)] = samples.statuses(
+            [(models, _, status)] = samples.weights_by_fit(
                 self.adjustment, self.metric.grid(TimeGrid.of(self.times)), {"": predict(estimator, X)}
             )
             value = self.metric.evaluate(status, models)[""].value

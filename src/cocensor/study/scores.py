@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, Progress
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads
 from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import Adjustment, Fitted, Linearised, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised
 from cocensor.adjustments.samples import Resample
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influence, as_estimates, influence
@@ -97,8 +97,8 @@ class AdjustmentScores:
     imputation_fit : ImputationFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
     hazard_ratio : float or None
-        The mean hazard ratio of dropouts right after leaving (``Status.hazard_ratio``), where each model has a fit of
-        its own the geometric mean of theirs; None where it is not known.
+        The mean hazard ratio of dropouts right after leaving (``EventWeights.hazard_ratio``), where each model has a
+        fit of its own the geometric mean of theirs; None where it is not known.
     """
 
     name: str
@@ -383,7 +383,7 @@ class Scoring:
 
     def answer(self, models: Sequence[str], fitted: Fitted) -> None:
         """Score some models by a fit; metrics at the same times share a status."""
-        status: Status | None = None
+        status: EventWeights | None = None
         latest, ratio = -np.inf, None
         for metric in self.data.in_order:
             scored = {REFERENCE, *self.data.scored_by(metric)}
@@ -405,7 +405,7 @@ class Scoring:
             self._hazard_ratios.append(ratio)
 
     def evaluate(
-        self, fitted: Fitted, metric: Metric, status: Status, read: Mapping[str, Predicted]
+        self, fitted: Fitted, metric: Metric, status: EventWeights, read: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of some models, and what they are as functions of the weights where that comes on the way."""
         if self.data.confidence_level is not None:
@@ -416,14 +416,14 @@ class Scoring:
         """How the subjects at hand stand for those whose values these are; None where these are their own."""
         return None
 
-    def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+    def make_status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Who is event-free at some times."""
         return self.data.status(fitted, grid)
 
-    def _evaluate(self, metric: Metric, fitted: Fitted, models: Sequence[str], status: Status) -> None:
-        if status.until <= status.grid.last:
-            when = self.data.time_axis.named(status.until)
-            self._missing(models, noted("no_score_from", time=status.until, when=when))
+    def _evaluate(self, metric: Metric, fitted: Fitted, models: Sequence[str], status: EventWeights) -> None:
+        if status.valid_until <= status.grid.last:
+            when = self.data.time_axis.named(status.valid_until)
+            self._missing(models, noted("no_score_from", time=status.valid_until, when=when))
             return
         if set(models) != {REFERENCE}:
             self.notes += [note.on(adjustment=self.adjustment) for note in status.notes]
@@ -450,7 +450,7 @@ class Scoring:
     def _err(
         self,
         metric: Metric,
-        status: Status,
+        status: EventWeights,
         read: Mapping[str, Predicted],
         linearised: Linearised | None,
         subsample: Subsample | None,
@@ -466,7 +466,7 @@ class Scoring:
             why = noted("no_interval", adjustment=self.adjustment, why=str(error))
             self.notes += [why.on(model=name) for name in read if name != REFERENCE]
             return
-        self.notes += [note.on(adjustment=self.adjustment) for note in status.doubts]
+        self.notes += [note.on(adjustment=self.adjustment) for note in status.interval_caveats]
         singles = [found[m] for m in range(len(read))]
         self._influences[metric.name] |= dict(zip(read, singles, strict=True))
 
