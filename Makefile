@@ -17,8 +17,9 @@ TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python $(LOCKED) --build-constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 PYTEST := -m pytest -n auto --dist worksteal
+EVERY := not slow and not site
 
-.PHONY: help demo test test-oldest test-newest coverage lint format bench studies docs lock dist dist-check release-check vendor clean
+.PHONY: help demo test test-browser test-dask test-programs test-all test-oldest test-newest coverage lint format bench studies docs lock dist dist-check release-check vendor clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,15 +28,27 @@ demo: $(VENV)/.installed  ## Three models of simulated patients, and a report: c
 	rm -rf cocensor-demo
 	$(BIN)/cocensor demo
 
-test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included
+test: $(VENV)/.installed-test  ## The tests, doctests included, but those of the next three
+	$(BIN)/python $(PYTEST) -m "$(EVERY) and not (browser or dask or program)"
+
+test-browser: $(VENV)/.installed-test  ## The report in chromium
+	$(BIN)/python $(PYTEST) -m "$(EVERY) and browser" tests/views
+
+test-dask: $(VENV)/.installed-test  ## Streams and experiments on a Dask cluster, whose processes die
+	$(BIN)/python $(PYTEST) -m "$(EVERY) and dask" tests
+
+test-programs: $(VENV)/.installed-test  ## Whole programs: the README's, all experiments in small, killed and interrupted ones
+	$(BIN)/python $(PYTEST) -m "$(EVERY) and program" tests
+
+test-all: $(VENV)/.installed-test  ## All four at once
 	$(BIN)/python $(PYTEST)
 
-test-oldest: $(OLDEST_VENV)/.installed  ## The same with the oldest dependencies that pyproject.toml allows
+test-oldest: $(OLDEST_VENV)/.installed  ## All four with the oldest dependencies that pyproject.toml allows
 	$(OLDEST_VENV)/bin/python $(PYTEST)
 
 test-newest: $(PYTHONS:%=$(NEWEST_VENV)/%)  ## The same with the newest dependencies, under each Python of this machine (PYTHONS)
 
-coverage: $(VENV)/.installed-test  ## The same, and which lines they run, in half as much time again
+coverage: $(VENV)/.installed-test  ## All four, and which lines they run, in half as much time again
 	$(BIN)/python $(PYTEST) --cov --cov-report=term
 
 lint: $(VENV)/.installed-lint  ## Format, lint, types and layers

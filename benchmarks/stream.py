@@ -37,7 +37,7 @@ import cocensor as cc
 from benchmarks.tables import printed_table
 from benchmarks.timing import peak_memory
 from cocensor._parallel import n_cores
-from cocensor.stream import evaluate as streaming
+from cocensor.scale import evaluate as streaming
 
 RESULTS = Path(__file__).parent / "results"
 T, MODELS, ROWS_IN_GROUP, MOST_IN_FILE = 100, ("few", "all"), 2**17, 2**19
@@ -57,7 +57,7 @@ PASSES = {
     "fits_under": "fit",
     "read_everything": "scoring",
     "assembled": "errors",
-    "concluded": "alarms",
+    "build_evaluation": "alarms",
 }
 #: By name the adjustments, and how many times as long as reading they may take.
 JOBS: dict[str, tuple[dict[str, Any], float]] = {

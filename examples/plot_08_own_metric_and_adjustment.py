@@ -93,7 +93,8 @@ class Failures(cc.Adjustment):
         """What it rests on, in one sentence."""
         return f"Of those who drop out, {self.share:.0%} have the event at that moment, and the others never."
 
-    def _fit(self, y, x, predictions, folds):
+    def fit_to(self, sample, predictions):
+        """Learn nothing."""
         return FittedFailures(self)
 
 
@@ -103,12 +104,14 @@ class FittedFailures(cc.Fitted):
 
     adjustment: Failures
 
-    def _status(self, y, grid, x, predictions, whole):
+    def weights_for(self, sample, grid, predictions, whole):
+        """Return the weights at the times of a grid."""
+        y = sample.y
         share, cut = np.full(len(y), self.adjustment.share), grid.cut(y.time)
         left = Terms(event_free=((1 - share, None),), event=((share, None),))
         seen = Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT)
         unseen = Group.of(np.flatnonzero(~y.event), cut, EVENT_FREE, left)
-        return cc.Status(grid, len(y), (seen, unseen))
+        return cc.EventWeights(grid, len(y), (seen, unseen))
 
 
 cc.register_adjustment("failures", Failures, label="dropout is failure")

@@ -13,6 +13,17 @@ settings.register_profile("new", max_examples=500, print_blob=True, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+# What is a job of its own, by the fixture that it takes.
+JOBS = {"browser": "browser", "cluster": "dask", "doomed_cluster": "dask"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects by marks
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for fixture in JOBS.keys() & getattr(item, "fixturenames", ()):
+            item.add_marker(JOBS[fixture])
+
+
 @contextmanager
 def two_processes(folder):
     from distributed import LocalCluster

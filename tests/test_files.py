@@ -145,6 +145,7 @@ def killed_amid_writing(folder):
     return left
 
 
+@pytest.mark.program
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path, write):
     left = killed_amid_writing(tmp_path)
     write(tmp_path / "a.txt")
@@ -152,6 +153,7 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path, write):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("where", ["mkdtemp", "_locked"])
 def test_what_was_killed_before_it_left_its_mark_is_removed_too(tmp_path, where):
     """Between the folder and its lock, or the lock and the mark: not at once, as another run may be just there."""
@@ -169,6 +171,7 @@ def test_what_was_killed_before_it_left_its_mark_is_removed_too(tmp_path, where)
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.program
 def test_what_was_killed_while_it_was_removed_is_removed_by_the_next(tmp_path):
     """The mark goes last."""
     left = killed_amid_writing(tmp_path)

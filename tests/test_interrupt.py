@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.program
+
 # What pip makes of the entry point.
 SCRIPT = "import sys\nfrom cocensor.cli import app\nsys.exit(app())\n"
 # Interrupts when a module is about to be imported.

@@ -41,12 +41,14 @@ def promised(section):
     return [" ".join(part.split()) for part in found.split("...\n")]
 
 
+@pytest.mark.program
 def test_from_own_files_to_a_report(folder, command):
     shown = printed(command, folder)
     assert all(part in shown for part in promised(OWN_FILES))
     assert (folder / "report.html").stat().st_size < 2e6
 
 
+@pytest.mark.program
 def test_the_scores_of_the_paper(folder, command):
     [more] = re.findall(r"`(--adjustments paper --metrics [a-z]+)`", PAPER)
     shown = printed([*command, *shlex.split(more), "--taus", "0"], folder)

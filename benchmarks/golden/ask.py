@@ -15,7 +15,7 @@ from typing import Any
 
 import cocensor as cc
 from benchmarks.golden.data import COLUMNS, FloatArray, RealSample, Sample
-from cocensor.study.sensitivity import margin_curves
+from cocensor.study.curves import margin_curves
 
 #: An assumed dependence: a family and Kendall's τ.
 Dependence = tuple[str, float]
@@ -257,7 +257,7 @@ def harrell(test: Any, risk: FloatArray) -> float:
 
 def weights(how: Any, train: Any, x_train: Any, test: Any, x_test: Any, times: Any) -> Any:
     """The weights of an adjustment that needs no predictions."""
-    return how.fit(train, x_train).status(test, times, x_test)
+    return how.fit(train, x_train).weights(test, times, x_test)
 
 
 def time_grid(train: Any, test: Any, n: int, horizon: Any) -> FloatArray:

@@ -37,7 +37,7 @@ PLUMBING = {
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
     "Sensitivity": "grids",
-    "Status": "fit_in_one n_strips only pull_back_parts strip strips tiles",
+    "EventWeights": "at_columns fit_in_one n_strips pull_back_parts strip strips tiles",
     "StepFunction": "trusted",
 }
 

@@ -20,11 +20,11 @@ from cocensor.adjustments import (
     IPCW,
     Adjustment,
     DependentIPCW,
+    EventWeights,
     Fitted,
     Imputation,
     MarginTime,
     Oracle,
-    Status,
     TrueLaw,
     adjustment,
     adjustment_names,
@@ -100,7 +100,7 @@ from cocensor.study.sensitivity import (
     Benchmark,
     Bound,
     Bounds,
-    PlausibleTau,
+    CovariateBenchmarks,
     Sensitivity,
     hidden_hazard_ratio,
     induced_tau,
@@ -109,7 +109,7 @@ from cocensor.study.sensitivity import (
 
 if TYPE_CHECKING:
     from cocensor import simulate
-    from cocensor.stream import Scan, scan_chunks, scan_parquet
+    from cocensor.scale import Scan, scan_chunks, scan_parquet
     from cocensor.views import plots
 
 __version__ = "0.2.0"
@@ -134,6 +134,7 @@ __all__ = [
     "Copula",
     "CopulaChoice",
     "CopulaGraphic",
+    "CovariateBenchmarks",
     "CoxPH",
     "CumulativeDynamicAUC",
     "DCalibration",
@@ -143,6 +144,7 @@ __all__ = [
     "DependentIPCW",
     "Discrimination",
     "Evaluation",
+    "EventWeights",
     "FitWarning",
     "Fitted",
     "FoldError",
@@ -171,7 +173,6 @@ __all__ = [
     "Note",
     "Oracle",
     "Plan",
-    "PlausibleTau",
     "PointwiseMetric",
     "PredictionWarning",
     "Predictions",
@@ -180,7 +181,6 @@ __all__ = [
     "RocCurve",
     "Scan",
     "Sensitivity",
-    "Status",
     "StepFunction",
     "Survival",
     "TiedTimesWarning",
@@ -239,5 +239,5 @@ if not TYPE_CHECKING:
         if name in _LATE:
             return import_module(_LATE[name])
         if name in _STREAMED:
-            return getattr(import_module("cocensor.stream"), name)
+            return getattr(import_module("cocensor.scale"), name)
         raise AttributeError(f"module 'cocensor' has no attribute {name!r}")

@@ -34,4 +34,4 @@ def status_of(adjustment, y, train, test, times, X=None, curves=None):
     predicted = (
         {} if curves is None else {"model": as_predictions(curves, len(test), times=np.asarray(times))}
     )
-    return samples.status(samples.fit(adjustment, predicted), TimeGrid.of(times))
+    return samples.weights(samples.fit(adjustment, predicted), TimeGrid.of(times))

@@ -14,7 +14,7 @@ from cocensor.adjustments.cross_fitted import _keys
 from cocensor.data import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 from tests.refusals import refuses
 
 COX = cc.AIPCW("cox", "cox")
@@ -67,7 +67,7 @@ def test_weights_are_those_of_the_censorings_martingale(ties, administrative):
     x, y, _ = regression_data(150, 0, ties=ties, administrative=administrative)
     assert not ties or (np.unique(y.time).size < 60 and y.time.min() == 0)
     fitted = UNLIMITED.fit(y, x)
-    status = fitted.status(y, TIMES, x)
+    status = fitted.weights(y, TIMES, x)
     np.testing.assert_allclose(status.a, martingale_form(fitted, y, TIMES), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(status.a + status.b, 1.0, atol=1e-12)
     assert status.a.min() < 0 < 1 < status.a.max()
@@ -76,7 +76,7 @@ def test_weights_are_those_of_the_censorings_martingale(ties, administrative):
 def test_many_times_are_integrated_over_quantiles():
     x, y, _ = regression_data(1500, 1)
     fitted = UNLIMITED.fit(y, x)
-    status, exact = fitted.status(y, TIMES, x).a, martingale_form(fitted, y, TIMES)
+    status, exact = fitted.weights(y, TIMES, x).a, martingale_form(fitted, y, TIMES)
     np.testing.assert_allclose(status, exact, rtol=0.01, atol=1e-3)
     np.testing.assert_allclose(status.mean(axis=0), exact.mean(axis=0), atol=2e-4)
 
@@ -134,8 +134,8 @@ def test_without_censoring_it_is_the_oracle(learners):
     x, y, _ = regression_data(80, 2, ties=True)
     y = cc.Survival(y.time, np.ones(80, bool))
     for other, x_other in ((y, x), (y[:30], x[:30])):
-        status = cc.AIPCW(learners, learners).fit(y, x).status(other, TIMES, x_other)
-        oracle = cc.Oracle(other.time).fit(other).status(other, TIMES)
+        status = cc.AIPCW(learners, learners).fit(y, x).weights(other, TIMES, x_other)
+        oracle = cc.Oracle(other.time).fit(other).weights(other, TIMES)
         np.testing.assert_allclose(status.a, oracle.a, atol=1e-12)
         np.testing.assert_allclose(status.b, oracle.b, atol=1e-12)
 
@@ -143,7 +143,7 @@ def test_without_censoring_it_is_the_oracle(learners):
 def test_without_any_effect_the_mean_is_near_kaplan_meier():
     _, y, _ = regression_data(2000, 3)
     x = np.random.default_rng(4).normal(size=(2000, 3))
-    mean = COX.fit(y, x).status(y, TIMES, x).a.mean(axis=0)
+    mean = COX.fit(y, x).weights(y, TIMES, x).a.mean(axis=0)
     np.testing.assert_allclose(mean, cc.KaplanMeier().fit(y).predict(TIMES), atol=0.004)
 
 
@@ -154,7 +154,7 @@ def test_a_subjects_own_outcome_does_not_shape_its_curves():
     moved = y.time.copy()
     moved[row] = 1.1
     times = [0.2, 0.5, 1.0]
-    one, other = (COX.fit(each, x).status(each, times, x).a for each in (y, cc.Survival(moved, y.event)))
+    one, other = (COX.fit(each, x).weights(each, times, x).a for each in (y, cc.Survival(moved, y.event)))
     others = np.arange(200) != row
     # By way of the scores of others it has a second-order say, thousands of times smaller.
     assert np.abs(one[row] - other[row]).max() < 1e-3
@@ -176,11 +176,11 @@ def test_training_sample_and_units_and_order():
     test, train = slice(0, 200), slice(200, 600)
     late = y.time[test] < y.time[train].max()
     x_test, y_test = x[test][late], y[test][late]
-    status = COX.fit(y[train], x[train]).status(y_test, TIMES, x_test)
+    status = COX.fit(y[train], x[train]).weights(y_test, TIMES, x_test)
     order = np.random.default_rng(0).permutation(len(y_test))
     scaled = cc.Survival(8 * y.time, y.event, y.administrative)
     moved = COX.fit(scaled[train], 3 * x[train] - 1)
-    again = moved.status(scaled[test][late][order], 8 * TIMES, 3 * x_test[order] - 1)
+    again = moved.weights(scaled[test][late][order], 8 * TIMES, 3 * x_test[order] - 1)
     np.testing.assert_allclose(again.a, status.a[order], atol=1e-9)
 
 
@@ -188,7 +188,7 @@ def test_the_kernel_sums_the_weights_that_the_status_shows():
     x, y, _ = regression_data(6000, 7, administrative=True)
     times = np.linspace(0.1, 3.0, 60)[::-1]
     predicted = np.exp(-times * np.exp(0.5 * x[:, :1]))
-    status = COX.fit(y, x).status(y, times, x)
+    status = COX.fit(y, x).weights(y, times, x)
     direct = (status.a * (1 - predicted) ** 2 + status.b * predicted**2).mean(axis=0)
     found = mean_losses(status, BRIER, [as_predictions(predicted, len(y), times=times)])[0]
     np.testing.assert_allclose(found, direct, rtol=1e-11)
@@ -201,11 +201,11 @@ def test_a_floor_is_noted_and_too_much_weight_has_no_score():
     # Nobody drops out of the sample that is scored: 1/G is needed where dropout was certain.
     test = cc.Survival(np.full(400, 4.0), np.ones(400))
     with pytest.warns(cc.HorizonWarning, match="more than 10 times"):
-        status = UNLIMITED.fit(y, x).status(test, [0.01, 3.0], x)
-    assert status.until == 3.0
+        status = UNLIMITED.fit(y, x).weights(test, [0.01, 3.0], x)
+    assert status.valid_until == 3.0
     assert np.isnan(status.a[:, 1]).all()
     assert np.isfinite(status.a[:, 0]).all()
-    floored = cc.AIPCW("cox", "cox", min_probability=0.25).fit(y, x).status(test, [0.01, 3.0], x)
+    floored = cc.AIPCW("cox", "cox", min_probability=0.25).fit(y, x).weights(test, [0.01, 3.0], x)
     assert np.isfinite(floored.a).all()
     assert np.abs(floored.a).max() <= 4
     assert any("0.25" in note.text and "400" in note.text for note in floored.notes)
@@ -218,8 +218,8 @@ def test_a_forest_sees_what_a_cox_model_does_not():
     e, c = (rng.exponential(np.exp(-np.abs(2 * x[:, 0]))) for _ in range(2))
     y = cc.Survival.from_latent(e, c)
     truth = (e > 0.3).mean()
-    cox, forest = (cc.AIPCW(each, each).fit(y, x).status(y, [0.3], x) for each in ("cox", "forest"))
-    both = cc.AIPCW().fit(y, x).status(y, [0.3], x)
+    cox, forest = (cc.AIPCW(each, each).fit(y, x).weights(y, [0.3], x) for each in ("cox", "forest"))
+    both = cc.AIPCW().fit(y, x).weights(y, [0.3], x)
     assert abs(forest.a.mean() - truth) < abs(cox.a.mean() - truth) / 2
     assert abs(both.a.mean() - truth) < abs(cox.a.mean() - truth) / 2
     assert "forest" in both.notes[0].text
@@ -230,30 +230,30 @@ def test_without_scikit_survival_it_is_cox(monkeypatch):
     monkeypatch.setattr(nuisances, "find_spec", lambda name: None)
     x, y, _ = regression_data(100, 10)
     np.testing.assert_array_equal(
-        cc.AIPCW().fit(y, x).status(y, TIMES, x).a, COX.fit(y, x).status(y, TIMES, x).a
+        cc.AIPCW().fit(y, x).weights(y, TIMES, x).a, COX.fit(y, x).weights(y, TIMES, x).a
     )
     monkeypatch.setitem(sys.modules, "sksurv.ensemble", None)
     with pytest.raises(ModuleNotFoundError, match=r"scikit-survival.*cocensor\[learners\]"):
-        cc.AIPCW("forest", "cox").fit(y, x).status(y, TIMES, x)
+        cc.AIPCW("forest", "cox").fit(y, x).weights(y, TIMES, x)
 
 
 def test_a_users_learner_stays_as_it_is():
     x, y, _ = regression_data(200, 11)
     peer = CoxPHSurvivalAnalysis()
-    theirs = cc.AIPCW(peer, [peer]).fit(y, x).status(y, TIMES, x).a
+    theirs = cc.AIPCW(peer, [peer]).fit(y, x).weights(y, TIMES, x).a
     assert not hasattr(peer, "coef_")
-    np.testing.assert_allclose(theirs, COX.fit(y, x).status(y, TIMES, x).a, atol=0.1)
+    np.testing.assert_allclose(theirs, COX.fit(y, x).weights(y, TIMES, x).a, atol=0.1)
 
 
 def test_columns_that_tell_nothing_and_frames():
     """Constant and repeated columns change about as little as other folds do; a rare one may be constant in a fold."""
     x, y, _ = regression_data(300, 12)
-    plain = COX.fit(y, x).status(y, TIMES, x).a
+    plain = COX.fit(y, x).weights(y, TIMES, x).a
     rare = np.zeros(300)
     rare[7] = 1.0
     wide = pd.DataFrame({"x": x[:, 0], "u": x[:, 1], "again": x[:, 0], "same": 2.0, "rare": rare})
-    found = COX.fit(y, wide).status(y, TIMES, wide).a
-    other_folds = cc.AIPCW("cox", "cox", seed=1).fit(y, x).status(y, TIMES, x).a
+    found = COX.fit(y, wide).weights(y, TIMES, wide).a
+    other_folds = cc.AIPCW("cox", "cox", seed=1).fit(y, x).weights(y, TIMES, x).a
     assert np.median(np.abs(found - plain)) < 1.5 * np.median(np.abs(other_folds - plain))
 
 
@@ -262,7 +262,7 @@ def test_few_events_and_dropouts():
     x, y, _ = regression_data(40, 13)
     for event in (np.arange(40) == 3, np.arange(40) != 3):
         few = cc.Survival(y.time, event)
-        assert np.isfinite(COX.fit(few, x).status(few, TIMES[y.t_max > TIMES], x).a).all()
+        assert np.isfinite(COX.fit(few, x).weights(few, TIMES[y.t_max > TIMES], x).a).all()
 
 
 def test_refusals():
@@ -272,10 +272,10 @@ def test_refusals():
     refuses(lambda: COX.fit(none, x), "y_train", "no event")
     refuses(lambda: COX.fit(y), "x_train")
     refuses(lambda: COX.fit(y, x[:50]), "x_train", "50", "60")
-    refuses(lambda: fitted.status(y, [1.0]), "x_test")
-    refuses(lambda: fitted.status(y, [1.0], x[:, :1]), "x_test", "2 columns", "1")
-    refuses(lambda: fitted.status(y, [1.0, 2 * y.t_max], x), "times", "row 1", "'last'")
-    held = cc.AIPCW("cox", "cox", tail="last").fit(y, x).status(y, [2 * y.t_max], x)
+    refuses(lambda: fitted.weights(y, [1.0]), "x_test")
+    refuses(lambda: fitted.weights(y, [1.0], x[:, :1]), "x_test", "2 columns", "1")
+    refuses(lambda: fitted.weights(y, [1.0, 2 * y.t_max], x), "times", "row 1", "'last'")
+    held = cc.AIPCW("cox", "cox", tail="last").fit(y, x).weights(y, [2 * y.t_max], x)
     assert np.isfinite(held.a).all()
     refuses(lambda: cc.AIPCW("cox", "cox", folds=61).fit(y, x), "folds", "60", "61")
     refuses(lambda: cc.AIPCW("lasso"), "event", "'lasso'")

@@ -54,8 +54,8 @@ def quiet_horizons():
 def test_without_censoring_it_is_the_oracle(name, copula):
     rng = np.random.default_rng(3)
     y = cc.Survival(np.ceil(rng.exponential(10, size=60)), np.ones(60, bool))
-    status = build(name, copula).fit(y).status(y, TIMES)
-    oracle = cc.Oracle(y.time).fit(y).status(y, TIMES)
+    status = build(name, copula).fit(y).weights(y, TIMES)
+    oracle = cc.Oracle(y.time).fit(y).weights(y, TIMES)
     np.testing.assert_allclose(status.a, oracle.a, atol=1e-12)
     np.testing.assert_allclose(status.b, oracle.b, atol=1e-12)
     assert status.normaliser == 60
@@ -66,7 +66,7 @@ def test_without_censoring_it_is_the_oracle(name, copula):
 def test_given_the_censoring_the_mean_is_the_margin(copula, administrative):
     y, _ = sample(300, 1, administrative)
     margin = cc.CopulaGraphic(copula).fit(y)
-    status = cc.Imputation((), copula).fit(y).status(y, TIMES)
+    status = cc.Imputation((), copula).fit(y).weights(y, TIMES)
     tolerance = 0.02 if administrative else 1e-12  # exact without administrative censoring only
     np.testing.assert_allclose(status.a.mean(axis=0), margin.predict(TIMES), atol=tolerance)
     np.testing.assert_allclose(status.a + status.b, 1.0, atol=1e-12)
@@ -76,8 +76,8 @@ def test_given_the_censoring_the_mean_is_the_margin(copula, administrative):
 def test_event_weights_add_up_to_the_margin(y, copula):
     assume(y.n_events > 0)
     times = y.risk_table.times
-    status = cc.DependentIPCW(copula).fit(y).status(y, times)
-    valid = times < status.until
+    status = cc.DependentIPCW(copula).fit(y).weights(y, times)
+    valid = times < status.valid_until
     expected = len(y) * (1 - cc.CopulaGraphic(copula).fit(y).predict(times))
     np.testing.assert_allclose(status.b.sum(axis=0)[valid], expected[valid], atol=1e-12 * len(y))
 
@@ -94,12 +94,12 @@ def test_at_independence_it_is_its_independent_twin(family):
         "dependent_ipcw": cc.DependentIPCW(),
     }
     for name, twin in twins.items():
-        status, expected = (a.fit(y).status(y, TIMES) for a in (cc.adjustment(name, copula=limit), twin))
+        status, expected = (a.fit(y).weights(y, TIMES) for a in (cc.adjustment(name, copula=limit), twin))
         np.testing.assert_allclose(status.a, expected.a, atol=1e-12)
         np.testing.assert_allclose(status.b, expected.b, atol=1e-12)
     # the event weights of dependent IPCW are then those of IPCW
-    ipcw = cc.IPCW().fit(y).status(y, TIMES)
-    np.testing.assert_allclose(cc.DependentIPCW(limit).fit(y).status(y, TIMES).b, ipcw.b, atol=1e-12)
+    ipcw = cc.IPCW().fit(y).weights(y, TIMES)
+    np.testing.assert_allclose(cc.DependentIPCW(limit).fit(y).weights(y, TIMES).b, ipcw.b, atol=1e-12)
 
 
 @every
@@ -109,15 +109,15 @@ def test_permutation_and_scale_invariance(name, copula):
     test, _ = sample(80, 5, administrative=True)
     test = test[test.time < train.t_max]
     rng = np.random.default_rng(0)
-    status = build(name, copula).fit(train).status(test, TIMES)
+    status = build(name, copula).fit(train).weights(test, TIMES)
     rows = rng.permutation(len(test))
-    shuffled = build(name, copula).fit(train[rng.permutation(len(train))]).status(test[rows], TIMES)
+    shuffled = build(name, copula).fit(train[rng.permutation(len(train))]).weights(test[rows], TIMES)
     np.testing.assert_allclose(shuffled.a, status.a[rows], atol=1e-12)
 
     def scaled(y):
         return cc.Survival(y.time * 8, y.event, y.administrative)
 
-    other = build(name, copula).fit(scaled(train)).status(scaled(test), TIMES * 8)
+    other = build(name, copula).fit(scaled(train)).weights(scaled(test), TIMES * 8)
     np.testing.assert_allclose(other.a, status.a, atol=1e-12)
     np.testing.assert_allclose(other.b, status.b, atol=1e-12)
 
@@ -128,8 +128,8 @@ def test_weights_are_finite_and_have_their_sign(name, copula):
     train, _ = sample(150, 6, administrative=True)
     test, _ = sample(80, 7, administrative=True)
     test = test[test.time < train.t_max]
-    status = build(name, copula).fit(train).status(test, TIMES)
-    valid = status.until > TIMES
+    status = build(name, copula).fit(train).weights(test, TIMES)
+    valid = status.valid_until > TIMES
     assert valid[:2].all()
     a, b = status.a[:, valid], status.b[:, valid]
     assert np.isfinite(a).all()
@@ -155,7 +155,7 @@ def test_the_kernel_sums_the_weights_that_the_status_shows(train, test, name, co
     floor = {"min_probability": 0.01} if name == "ipcw" else {}
     adjustment = build(name, copula, tail="last", **floor)
     try:
-        status = adjustment.fit(train).status(test, times)
+        status = adjustment.fit(train).weights(test, times)
     except ValueError:
         # Only where the training sample has no event or no dropout, its curve reaches 0, or no weight is left.
         curve = cc.CopulaGraphic(cc.Independence() if name in ("ipcw", "margin_km") else copula).fit(train)
@@ -166,7 +166,7 @@ def test_the_kernel_sums_the_weights_that_the_status_shows(train, test, name, co
     predicted = np.exp(-times * risk[:, None])
     direct = (status.a * (1 - predicted) ** 2 + status.b * predicted**2).sum(axis=0) / status.normaliser
     got = brier(status, predicted)
-    valid = times < status.until
+    valid = times < status.valid_until
     np.testing.assert_allclose(got[valid], direct[valid], atol=1e-12 * max(1.0, np.abs(status.a).max()))
     assert np.isnan(got[~valid]).all()
 
@@ -178,7 +178,7 @@ def test_the_kernel_over_many_blocks():
     y = cc.Survival.from_latent(e, c)
     predicted = np.exp(-times * rng.gamma(4.0, 0.25, size=n)[:, None])
     for name in NAMES:
-        status = build(name, cc.Gumbel(2.0)).fit(y).status(y, times)
+        status = build(name, cc.Gumbel(2.0)).fit(y).weights(y, times)
         direct = (status.a * (1 - predicted) ** 2 + status.b * predicted**2).sum(axis=0) / status.normaliser
         np.testing.assert_allclose(brier(status, predicted), direct, rtol=1e-11)
 
@@ -188,7 +188,7 @@ def test_many_models_in_one_pass_are_the_same_as_one_by_one(name):
     y, _ = sample(400, 9, administrative=True)
     rng = np.random.default_rng(1)
     tables = [np.exp(-TIMES * rng.gamma(2.0, 0.05, size=len(y))[:, None]) for _ in range(3)]
-    status = build(name, cc.Frank(3.0), tail="last").fit(y).status(y, TIMES)
+    status = build(name, cc.Frank(3.0), tail="last").fit(y).weights(y, TIMES)
     models = [as_predictions(each, len(y), times=TIMES) for each in tables]
     models.append(cc.Predictions([4.0, 12.0], tables[0][:, [1, 4]], "step", source="its own times"))
     together = mean_losses(status, BRIER, models)
@@ -212,12 +212,12 @@ def test_beyond_the_training_support(name):
     fitted = build(name, cc.Clayton(1.0), tail=None).fit(train)
     if name != "dep":  # whose weights need S_E at every censoring
         # outcomes beyond do not matter here
-        assert np.isfinite(fitted.status(test, [2.0, 3.0]).a).all()
-    refuses(lambda: fitted.status(test, [2.0, 8.0]), "last training time 5", "tail", "'last'")
+        assert np.isfinite(fitted.weights(test, [2.0, 3.0]).a).all()
+    refuses(lambda: fitted.weights(test, [2.0, 8.0]), "last training time 5", "tail", "'last'")
     if name == "ipcw":
         return  # its curve has reached 0
-    status = build(name, cc.Clayton(1.0), tail="last").fit(train).status(test, [2.0, 8.0])
-    assert np.isfinite(status.a[:, status.times < status.until]).all()
+    status = build(name, cc.Clayton(1.0), tail="last").fit(train).weights(test, [2.0, 8.0])
+    assert np.isfinite(status.a[:, status.times < status.valid_until]).all()
 
 
 def test_refusals_name_the_row_that_the_user_knows():
@@ -225,15 +225,15 @@ def test_refusals_name_the_row_that_the_user_knows():
     late = cc.Survival([1, 1, 7.0], [1, 1, 0])
     for name in ("margin", "dep"):
         fitted = build(name, cc.Clayton(1.0), tail=None).fit(train)
-        refuses(lambda fitted=fitted: fitted.status(late, [1.0, 4.5, 8.0]), "y_test", "row 2 is 7.0")
+        refuses(lambda fitted=fitted: fitted.weights(late, [1.0, 4.5, 8.0]), "y_test", "row 2 is 7.0")
     later = cc.Survival([1, 3, 9.0], [1, 0, 0])
     for name in ("ipcw", "imputation_margins", "dependent_ipcw"):
         fitted = build(name, cc.Clayton(1.0)).fit(train)
-        refuses(lambda fitted=fitted: fitted.status(later, [7.0, 1.0, 2.0]), "times", "row 0 is 7.0")
+        refuses(lambda fitted=fitted: fitted.weights(later, [7.0, 1.0, 2.0]), "times", "row 0 is 7.0")
 
 
 def test_imputation_where_everybody_had_dropped_out():
     train = cc.Survival([1, 2, 3, 4, 5.0], [1, 0, 1, 1, 0])
     test = cc.Survival([5.0, 6.0], [0, 0], [1, 1])
-    status = cc.Imputation((), cc.Clayton(1.0), tail="last").fit(train).status(test, [5.5, 7.0])
+    status = cc.Imputation((), cc.Clayton(1.0), tail="last").fit(train).weights(test, [5.5, 7.0])
     assert ((status.a >= 0) & (status.a <= 1)).all()

@@ -21,7 +21,7 @@ CENSORED = ~Y.event[:, None] & (Y.time[:, None] < TIMES)
 
 
 def a(ratio, y=Y):
-    return FITTED.with_hazard_ratio(ratio).status(y, TIMES).a
+    return FITTED.with_hazard_ratio(ratio).weights(y, TIMES).a
 
 
 def scores(imputation, n_resamples=None):
@@ -37,7 +37,7 @@ def scores(imputation, n_resamples=None):
 
 
 def test_a_ratio_of_1_is_independence_bit_by_bit():
-    plain = FITTED.status(Y, TIMES).a
+    plain = FITTED.weights(Y, TIMES).a
     for ratio in (1.0, {"ill": 1.0}, np.ones(N)):
         np.testing.assert_array_equal(a(ratio), plain)
     one, other = scores(cc.Imputation("everything")), scores(cc.Imputation("everything", hazard_ratio=1.0))
@@ -45,7 +45,7 @@ def test_a_ratio_of_1_is_independence_bit_by_bit():
 
 
 def test_after_a_dropout_the_hazard_is_a_multiple():
-    plain, found = FITTED.status(Y, TIMES).a, a(2.5)
+    plain, found = FITTED.weights(Y, TIMES).a, a(2.5)
     gone = Y.dropout[:, None] & CENSORED
     np.testing.assert_allclose(found[gone], plain[gone] ** 2.5, rtol=1e-12)
     np.testing.assert_array_equal(found[~CENSORED], plain[~CENSORED])
@@ -55,7 +55,7 @@ def test_after_a_dropout_the_hazard_is_a_multiple():
 
 
 def test_by_reason_each_has_its_own_and_the_others_none():
-    plain, found = FITTED.status(Y, TIMES).a, a({"ill": 3.0})
+    plain, found = FITTED.weights(Y, TIMES).a, a({"ill": 3.0})
     of = {why: Y.dropout & (why == WHY) for why in ("ill", "moved")}
     np.testing.assert_allclose(found[of["ill"]], a(3.0)[of["ill"]], rtol=1e-12)
     np.testing.assert_allclose(found[of["moved"]], plain[of["moved"]], rtol=1e-12)
@@ -71,14 +71,14 @@ def test_by_reason_each_has_its_own_and_the_others_none():
 def test_one_number_for_each_subject():
     ratio = np.where(np.arange(N) < 100, 3.0, 1.0)
     np.testing.assert_allclose(a(ratio)[:100], a(3.0)[:100], rtol=1e-12)
-    np.testing.assert_allclose(a(ratio)[100:], FITTED.status(Y, TIMES).a[100:], rtol=1e-12)
+    np.testing.assert_allclose(a(ratio)[100:], FITTED.weights(Y, TIMES).a[100:], rtol=1e-12)
 
 
 def test_a_dropout_at_0_was_never_seen_to_drop_out():
     y = cc.Survival(np.where(np.arange(N) < 2, 0.0, Y.time), np.where(np.arange(N) < 2, False, Y.event))
     with pytest.warns(cc.FitWarning):
         fitted = cc.Imputation("everything", hazard_ratio=2.0).fit(y, DATA.X, CURVES)
-    found = fitted.status(y, TIMES)
+    found = fitted.weights(y, TIMES)
     whole = found.model.survival(TIMES, fitted.design.matrix[:2])
     assert ((whole**2 < found.a[:2]) & (found.a[:2] < whole)).all()
 
@@ -88,8 +88,8 @@ def test_few_dropouts_need_no_margin_of_their_own():
     few = Y.dropout & (np.cumsum(Y.dropout) <= 3)
     y = cc.Survival(Y.time, Y.event, ~Y.event & ~few)
     fitted = cc.Imputation("everything", hazard_ratio=2.0).fit(y, DATA.X, CURVES)
-    plain = fitted.with_hazard_ratio(None).status(y, TIMES).a
-    found = fitted.status(y, TIMES).a
+    plain = fitted.with_hazard_ratio(None).weights(y, TIMES).a
+    found = fitted.weights(y, TIMES).a
     np.testing.assert_allclose(found[few], plain[few] ** 2, rtol=1e-12)
     np.testing.assert_allclose(found[~few], plain[~few], rtol=1e-12)
 
@@ -97,7 +97,7 @@ def test_few_dropouts_need_no_margin_of_their_own():
 def test_another_copula_is_fitted_again_and_independence_is_not():
     assert FITTED.with_hazard_ratio(2.0).joint is FITTED.joint
     dependent = cc.Imputation("everything", cc.Clayton(1.0)).fit(Y, DATA.X, CURVES).with_hazard_ratio(2.0)
-    np.testing.assert_allclose(dependent.status(Y, TIMES).a, a(2.0), atol=1e-6)
+    np.testing.assert_allclose(dependent.weights(Y, TIMES).a, a(2.0), atol=1e-6)
     assert not dependent.adjustment.rests_on_copula
     refuses(lambda: dependent.with_copula(cc.Clayton(1.0)), "does not rest on a copula")
 
@@ -142,9 +142,9 @@ def test_a_resample_keeps_the_ratio_of_each(ratio):
     same = replace(again, joint=fitted.joint, design=fitted.design[drawn.test])
     gone = Y.dropout[drawn.test]
     np.testing.assert_allclose(
-        same.status(Y[drawn.test], TIMES).a[gone], fitted.status(Y, TIMES).a[drawn.test][gone], rtol=1e-12
+        same.weights(Y[drawn.test], TIMES).a[gone], fitted.weights(Y, TIMES).a[drawn.test][gone], rtol=1e-12
     )
-    assert np.isfinite(again.status(Y[drawn.test], TIMES).a).all()
+    assert np.isfinite(again.weights(Y[drawn.test], TIMES).a).all()
 
 
 def test_at_the_true_ratio_the_score_is_that_of_the_truth():
@@ -168,7 +168,7 @@ def test_at_the_true_ratio_the_score_is_that_of_the_truth():
 
 def test_the_ratio_right_after_leaving():
     def ratio(adjustment):
-        return adjustment.fit(Y, DATA.X, CURVES).status(Y, TIMES).hazard_ratio
+        return adjustment.fit(Y, DATA.X, CURVES).weights(Y, TIMES).hazard_ratio
 
     assert ratio(cc.Imputation("everything")) == 1.0
     assert ratio(cc.Imputation()) == 1.0
@@ -183,7 +183,7 @@ def test_the_ratio_right_after_leaving():
     assert ratio(cc.IPCW()) is None
     assert ratio(cc.Imputation((), cc.Clayton(1.0), "event_free")) is None
     nobody = cc.Survival(Y.time, Y.event, ~Y.event)
-    assert cc.Imputation("everything").fit(nobody, DATA.X, CURVES).status(nobody, TIMES).hazard_ratio is None
+    assert cc.Imputation("everything").fit(nobody, DATA.X, CURVES).weights(nobody, TIMES).hazard_ratio is None
 
 
 def test_what_is_assumed_is_said():

@@ -19,9 +19,9 @@ def test_margin_times_and_uncertainty_weights_by_hand():
     for between in ("step", "linear"):
         e = [margin.margin_time(c, interpolation=between) for c in (3.0, 6.0)]
         until = np.array([e[0], e[1], 6.0, np.inf])  # the last is censored after all times asked for
-        plain = cc.MarginTime(copula, interpolation=between).fit(TOY).status(test, times)
+        plain = cc.MarginTime(copula, interpolation=between).fit(TOY).weights(test, times)
         np.testing.assert_array_equal(plain.a, until[:, None] > times)
-        weighted = cc.MarginTime(copula, "uncertainty", between).fit(TOY).status(test, times)
+        weighted = cc.MarginTime(copula, "uncertainty", between).fit(TOY).weights(test, times)
         w = 1 - np.array([margin.predict(3.0), margin.predict(6.0), 0.0, margin.predict(12.5)])
         np.testing.assert_allclose(weighted.a, w[:, None] * (until[:, None] > times))
         np.testing.assert_allclose(weighted.b, w[:, None] * (until[:, None] <= times))
@@ -33,13 +33,13 @@ def test_imputation_from_margins_is_the_conditional_survival_of_the_margin():
     times = np.array([1.0, 2.5, 7.0, 8.0])
     for copula in (cc.Clayton(2.0), cc.Frank(-3.0), cc.Gumbel(3.0), cc.Joe(2.0)):
         margin = cc.CopulaGraphic(copula).fit(TOY)
-        status = cc.Imputation((), copula).fit(TOY).status(test, times)
+        status = cc.Imputation((), copula).fit(TOY).weights(test, times)
         for row, given in ((0, "dropout"), (1, "dropout"), (3, "administrative")):
             expected = margin.conditional_survival(times, test.time[row], given=given)
             np.testing.assert_allclose(status.a[row], expected, atol=1e-12)
         np.testing.assert_array_equal(status.a[2], [1, 1, 0, 0])
         np.testing.assert_array_equal(status.a[4], 1.0)  # censored after all times asked for
-        forgetful = cc.Imputation((), copula, "event_free").fit(TOY).status(test, times)
+        forgetful = cc.Imputation((), copula, "event_free").fit(TOY).weights(test, times)
         for row in (0, 1, 3):
             expected = margin.conditional_survival(times, test.time[row])
             np.testing.assert_allclose(forgetful.a[row], expected, atol=1e-12)
@@ -49,7 +49,7 @@ def test_dependent_weights_by_hand():
     copula = cc.Clayton(1.0)
     event, censoring = (cc.CopulaGraphic(copula, of).fit(TOY) for of in ("event", "dropout"))
     test = cc.Survival([4.0, 6.0, 9.0], [1, 1, 0])
-    status = cc.DependentIPCW(copula).fit(TOY).status(test, [6.5])
+    status = cc.DependentIPCW(copula).fit(TOY).weights(test, [6.5])
     above, below, v = event.predict(4, "left"), event.predict(4), censoring.predict(4, "left")
     on_a_step = (above - below) / (copula.cdf(above, v) - copula.cdf(below, v))
     between = 1 / copula.hfunc1(event.predict(6), censoring.predict(6, "left"))
@@ -59,7 +59,7 @@ def test_dependent_weights_by_hand():
 
 def test_the_end_of_the_study_divides_event_weights():
     y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0], [0, 1, 0, 0])
-    status = cc.DependentIPCW().fit(y).status(y, [3.5])
+    status = cc.DependentIPCW().fit(y).weights(y, [3.5])
     # one of three ends at 2: an event at 3 outlasted that with chance 2/3
     np.testing.assert_allclose(status.b[:, 0], [1.0, 0.0, 1.5, 0.0])
 
@@ -69,7 +69,7 @@ def test_dependent_ipcw_stops_with_a_warning():
     e, c = rng.exponential(size=5000), rng.exponential(0.2, size=5000)
     y = cc.Survival.from_latent(e, c)
     adjustment = cc.DependentIPCW().fit(y)
-    stop = adjustment.status(y, [0.1]).until
+    stop = adjustment.weights(y, [0.1]).valid_until
     G = cc.KaplanMeier(of="dropout").fit(y)
     assert G.predict(stop) < SMALLEST_CHANCE < G.predict(stop * 0.9)
     with pytest.warns(cc.HorizonWarning, match=f"from time {stop:.4g} on .* 5%"):
@@ -89,7 +89,7 @@ def test_dependent_ipcw_stops_where_dropouts_follow_the_last_event():
     train = cc.Survival(time, np.arange(102) < 2)
     test = cc.Survival([2.5, 9.95, 9.99], [1, 1, 1])
     with pytest.warns(cc.HorizonWarning, match="from time 9.95 on"):
-        status = cc.DependentIPCW(cc.Clayton(0.5)).fit(train).status(test, [9.0, 9.97])
+        status = cc.DependentIPCW(cc.Clayton(0.5)).fit(train).weights(test, [9.0, 9.97])
     assert np.isfinite(status.a[:, 0]).all()
     assert np.isnan(status.a[:, 1]).all()
 
@@ -99,30 +99,30 @@ def test_dependent_ipcw_stops_where_the_study_has_ended_for_most():
     event = np.r_[np.ones(50), np.zeros(345), np.ones(5)].astype(bool)
     train = cc.Survival(time, event, ~event)
     with pytest.warns(cc.HorizonWarning, match="from time 3 on"):
-        status = cc.DependentIPCW().fit(train).status(train, [1.0, 3.5])
-    assert status.until == 3.0
+        status = cc.DependentIPCW().fit(train).weights(train, [1.0, 3.5])
+    assert status.valid_until == 3.0
 
 
 def test_who_is_censored_after_the_last_training_time_has_the_event_then_and_that_is_noted():
     """Margin times hold their curve by default, as they do by name in an evaluation."""
     train = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 0, 0])
     test = cc.Survival([2.5, 7.0, 6.0], [1, 0, 0])
-    status = cc.MarginTime().fit(train).status(test, [4.5, 6.5, 8.0])
+    status = cc.MarginTime().fit(train).weights(test, [4.5, 6.5, 8.0])
     np.testing.assert_array_equal(status.a[1:], [[1, 1, 0], [1, 0, 0]])
     [note] = status.notes
     assert note.kind == "decision"
     assert "2 subjects" in note.text
     assert "5" in note.text
-    assert cc.MarginTime().fit(train).status(test, [4.5]).notes == ()
+    assert cc.MarginTime().fit(train).weights(test, [4.5]).notes == ()
 
 
 def test_refusals():
     nobody = cc.Survival([0.5], [0])
     weighted = cc.MarginTime(weighting="uncertainty").fit(TOY)
-    refuses(lambda: weighted.status(nobody, [1.0]), "weighting", "'none'")
+    refuses(lambda: weighted.weights(nobody, [1.0]), "weighting", "'none'")
     gone = cc.Imputation().fit(cc.Survival([1.0, 2.0], [1, 1]))
-    refuses(lambda: gone.status(cc.Survival([2.5], [0]), [3.0]), "y_test", "row 0 is 2.5")
-    refuses(lambda: cc.DependentIPCW().fit(([1.0], [0])).status(([1.0], [1]), [1.0]), "y_train", "no event")
+    refuses(lambda: gone.weights(cc.Survival([2.5], [0]), [3.0]), "y_test", "row 0 is 2.5")
+    refuses(lambda: cc.DependentIPCW().fit(([1.0], [0])).weights(([1.0], [1]), [1.0]), "y_train", "no event")
     refuses(lambda: cc.MarginTime(weighting="all"), "weighting", "'all'")
     refuses(lambda: cc.MarginTime(interpolation="cubic"), "interpolation", "'cubic'")
     refuses(lambda: cc.MarginTime(tail="first"), "tail", "'first'")
@@ -147,6 +147,6 @@ def test_a_chance_beyond_double_precision_of_being_seen_ends_the_scores():
     test = (np.array([0.5, 4.0, 6.0]), np.array([1, 1, 1]))
     how = cc.DependentIPCW(cc.Clayton.from_tau(0.999), "last")
     with pytest.warns(cc.HorizonWarning, match="time 4 on"):
-        status = how.fit(train).status(test, [0.7, 4.5])
-    assert status.until == 4.0
+        status = how.fit(train).weights(test, [0.7, 4.5])
+    assert status.valid_until == 4.0
     assert np.isfinite(status.b[:, 0]).all()

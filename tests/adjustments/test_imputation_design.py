@@ -108,7 +108,7 @@ def test_out_of_fold_scores_are_centred_within_folds():
     expected = data.X[:, 0] - np.array([data.X[fold == k, 0].mean() for k in range(3)])[fold]
     np.testing.assert_allclose(spread, expected, atol=0.1)  # straight lines between the times of the grid
     fitted = cc.Imputation("everything").fit(data.y, None, predicted, fold)
-    assert fitted.status(data.y, times).model is not None
+    assert fitted.weights(data.y, times).model is not None
 
 
 def test_predictions_of_0_and_1_float32_and_constant_ones():
@@ -123,7 +123,7 @@ def test_predictions_of_0_and_1_float32_and_constant_ones():
     predicted = read(models, times)
     fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(data.y, data.X, predicted)
     assert {note.about.model for note in fitted.notes} >= set(models)
-    assert np.isfinite(fitted.status(data.y, times).a).all()
+    assert np.isfinite(fitted.weights(data.y, times).a).all()
 
 
 def test_many_models_and_covariates_with_a_hundred_events():
@@ -140,7 +140,7 @@ def test_many_models_and_covariates_with_a_hundred_events():
     assert fitted.design.ridges.count("") == rarer // 10
     assert any(str(rarer) in note.text for note in fitted.notes)
     assert fitted.joint.model.converged_
-    a = fitted.status(data.y, times).a
+    a = fitted.weights(data.y, times).a
     assert np.isfinite(a).all()
     assert (np.diff(a, axis=1) <= 1e-12).all()
 
@@ -154,7 +154,7 @@ def test_a_few_dropouts_are_taken_for_ends_of_study(n_dropouts):
     found = {}
     for outcomes in (y, cc.Survival(y.time, y.event, left)):
         fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(outcomes, data.X, predicted)
-        found[outcomes.administrative is None] = fitted.status(outcomes, times).a
+        found[outcomes.administrative is None] = fitted.weights(outcomes, times).a
         noted = any(f"({left.sum()})" in note.text for note in fitted.notes)
         assert noted == (outcomes.administrative is None)
     np.testing.assert_allclose(found[True], found[False], atol=1e-9)
@@ -177,7 +177,7 @@ def test_a_covariate_that_tells_the_outcome_is_named(leak):
     with pytest.warns(cc.FitWarning, match="'x4'"):
         fitted = cc.Imputation("everything").fit(data.y, np.column_stack((data.X, leak(data.y))), predicted)
     assert fitted.joint.model.converged_
-    assert np.isfinite(fitted.status(data.y, times).a).all()
+    assert np.isfinite(fitted.weights(data.y, times).a).all()
 
 
 def test_times_of_zero_do_not_remove_the_imputation_model():
@@ -189,7 +189,7 @@ def test_times_of_zero_do_not_remove_the_imputation_model():
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
     with pytest.warns(cc.FitWarning, match="^2 subjects"):
         fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(y, data.X, predicted)
-    status = fitted.status(y, times)
+    status = fitted.weights(y, times)
     np.testing.assert_array_equal(status.a[happened], 0.0)
     margin = status.model.survival(times, fitted.design.matrix[[left]])[0]
     np.testing.assert_allclose(status.a[left], margin, atol=1e-12)
@@ -211,8 +211,8 @@ def test_other_subjects_are_refused():
     data, times = sample()
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
     fitted = cc.Imputation("everything").fit(data.y, data.X, predicted)
-    refuses(lambda: fitted.status(data.y[:-1], times), "y_test", str(len(data.y)), str(len(data.y) - 1))
-    refuses(lambda: fitted.status(data.y[::-1], times), "y_test", str(len(data.y)), "outcomes")
+    refuses(lambda: fitted.weights(data.y[:-1], times), "y_test", str(len(data.y)), str(len(data.y) - 1))
+    refuses(lambda: fitted.weights(data.y[::-1], times), "y_test", str(len(data.y)), "outcomes")
 
 
 def test_a_common_end_of_observation_leaves_nothing_to_impute():

@@ -41,7 +41,7 @@ def test_given_covariates_it_is_the_models_conditional_survival(copula):
     taken = cc.Imputation("covariates", model=model).fit(y[train])
     outcome = y[test]
     for adjustment in (fitted, taken):
-        status = adjustment.status(outcome, times, data.X[test])
+        status = adjustment.weights(outcome, times, data.X[test])
         censored = np.flatnonzero(~outcome.event)
         direct = model.conditional_survival(
             times, outcome.time[censored], data.X[test][censored], outcome.administrative[censored]
@@ -55,13 +55,15 @@ def test_without_censoring_it_is_the_oracle(given):
     data, _, train, test, times, curves = setting(cc.Independence())
     y = cc.Survival(data.event_time, np.ones(len(data), bool))
     status = status_of(cc.Imputation(given, cc.Clayton(2.0)), y, train, test, times, data.X, curves)
-    oracle = cc.Oracle(data.event_time[test]).fit(y[test]).status(y[test], times)
+    oracle = cc.Oracle(data.event_time[test]).fit(y[test]).weights(y[test], times)
     np.testing.assert_array_equal(status.a, oracle.a)
     weighted = cc.DependentIPCW(cc.Clayton(2.0), given="covariates").fit(y[train], data.X[train])
-    np.testing.assert_array_equal(weighted.status(y[test], times, data.X[test]).a, oracle.a)
+    np.testing.assert_array_equal(weighted.weights(y[test], times, data.X[test]).a, oracle.a)
     if given == "covariates":
         fitted = cc.Imputation(given, cc.Clayton(2.0)).fit(y[train], data.X[train])
-        refuses(lambda: fitted.status(data.y[test], times, data.X[test]), "x_train and y_train", "no dropout")
+        refuses(
+            lambda: fitted.weights(data.y[test], times, data.X[test]), "x_train and y_train", "no dropout"
+        )
 
 
 @every_given
@@ -89,7 +91,7 @@ def test_the_kernel_sums_the_weights_that_the_status_shows(given):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.HorizonWarning)
             status = status_of(adjustment, y, train, test, reverse, data.X, curves[:, ::-1])
-        valid = status.times < status.until
+        valid = status.times < status.valid_until
         direct = (status.a * (1 - curves[:, ::-1]) ** 2 + status.b * curves[:, ::-1] ** 2).mean(axis=0)
         np.testing.assert_allclose(brier(status, curves[:, ::-1])[valid], direct[valid], rtol=1e-11)
         assert valid[-3:].all()
@@ -127,8 +129,8 @@ def test_dependent_ipcw_given_covariates_is_unbiased_where_it_answers():
     data = SyntheticDesign(n=60_000, n_features=2, copula=copula, censoring_rate=0.3).draw(3)
     times = np.array([5.0, 9.0, 12.0])
     adjustment = cc.DependentIPCW(copula, given="covariates", margins="weibull").fit(data.y, data.X)
-    status = adjustment.status(data.y, times, data.X)
-    assert status.until > times[-1]
+    status = adjustment.weights(data.y, times, data.X)
+    assert status.valid_until > times[-1]
     free = data.event_time[:, None] > times
     np.testing.assert_allclose(status.a.mean(axis=0), free.mean(axis=0), atol=0.01)
     np.testing.assert_allclose(status.b.mean(axis=0), 1 - free.mean(axis=0), atol=0.01)
@@ -141,7 +143,7 @@ def test_dependent_ipcw_given_covariates_stops_where_next_to_nothing_is_seen():
     data = SyntheticDesign(n=3000, copula=cc.Clayton(6.0)).draw(0)
     adjustment = cc.DependentIPCW(cc.Clayton(6.0), given="covariates").fit(data.y, data.X)
     with pytest.warns(cc.HorizonWarning, match="fewer than 5%"):
-        status = adjustment.status(data.y, [1.0, data.y.t_max], data.X)
+        status = adjustment.weights(data.y, [1.0, data.y.t_max], data.X)
     assert np.isnan(status.a[:, 1]).all()
     assert not np.isnan(status.a[:, 0]).any()
 
@@ -153,14 +155,14 @@ def test_grouped_times():
     ).draw(1)
     y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.dropout_time))
     status = (
-        cc.Imputation("covariates", cc.Clayton(1.0)).fit(y, data.X).status(y, [3.0, 3.5, 3.99, 4.0], data.X)
+        cc.Imputation("covariates", cc.Clayton(1.0)).fit(y, data.X).weights(y, [3.0, 3.5, 3.99, 4.0], data.X)
     )
     assert status.model.time_kind_ == "grouped"
     np.testing.assert_array_equal(status.a[:, 0], status.a[:, 2])
     free = (np.ceil(data.event_time)[:, None] > [3.0, 3.5, 3.99, 4.0]).mean(axis=0)
     np.testing.assert_allclose(status.a.mean(axis=0), free, atol=0.02)
     weighted = cc.DependentIPCW(cc.Clayton(1.0), given="covariates", margins="weibull").fit(y, data.X)
-    status = weighted.status(y, [2.0, 4.0], data.X)
+    status = weighted.weights(y, [2.0, 4.0], data.X)
     np.testing.assert_allclose(
         status.b.mean(axis=0), (np.ceil(data.event_time)[:, None] <= [2.0, 4.0]).mean(axis=0), atol=0.03
     )
@@ -181,7 +183,7 @@ def test_under_another_copula_it_is_what_a_fit_under_that_copula_is():
         moved = before.with_copula(cc.Frank(0.5))
         again = samples.fit(adjustment.with_copula(cc.Frank(0.5)), predicted)
         early = TimeGrid.of(times[:4])
-        found, expected = samples.status(moved, early), samples.status(again, early)
+        found, expected = samples.weights(moved, early), samples.weights(again, early)
         np.testing.assert_allclose(found.a, expected.a, atol=1e-6)
         assert moved.adjustment == again.adjustment
         assert before.adjustment == adjustment  # and stays what it was
@@ -216,11 +218,11 @@ def test_refusals():
     refuses(lambda: cc.Imputation("covariates").fit(y[train]), "x_train")
     refuses(lambda: cc.Imputation(("covariates", "predictions")).fit(y[test], None, predicted), "x_test")
     fitted = cc.Imputation("covariates").fit(y[train], X[train])
-    refuses(lambda: fitted.status(y[test], times), "x_test")
-    refuses(lambda: fitted.status(y[test], times, X[test][:, :2]), "x_test", "3 columns", "has 2")
+    refuses(lambda: fitted.weights(y[test], times), "x_test")
+    refuses(lambda: fitted.weights(y[test], times, X[test][:, :2]), "x_test", "3 columns", "has 2")
     refuses(lambda: cc.Imputation("prediction").fit(y[test]), "predictions")
     of_test = cc.Imputation("prediction").fit(y[test], None, predicted)
-    refuses(lambda: of_test.status(y[train][:7], times), "y_test", str(len(test)), "7")
+    refuses(lambda: of_test.weights(y[train][:7], times), "y_test", str(len(test)), "7")
     few = test[:6]
     refuses(
         lambda: cc.Imputation("prediction", knots=3).fit(y[few], None, {"m": predicted["m"][:6]}),
@@ -233,7 +235,7 @@ def test_refusals():
     refuses(lambda: cc.Imputation("covariates", conditioning="event_free"), "conditioning", "covariates")
     refuses(lambda: cc.Imputation("covariates", time_kind="days"), "time_kind", "'days'")
     refuses(lambda: cc.Imputation("covariates", knots=0), "knots", "0")
-    model = fitted.status(y[test], times, X[test]).model
+    model = fitted.weights(y[test], times, X[test]).model
     refuses(lambda: cc.Imputation("covariates", cc.Clayton(1.0), model=model), "copula", "Clayton")
     refuses(lambda: cc.Imputation("prediction", model=model), "model")
     refuses(lambda: cc.DependentIPCW(model=model), "model", "given")
@@ -242,7 +244,7 @@ def test_refusals():
     refuses(lambda: cc.Imputation("prediction", score_times=0), "score_times", "0")
     refuses(lambda: cc.Imputation("prediction", score_times=[]), "score_times", "empty")
     with pytest.warns(cc.HorizonWarning, match=f"{model.t_max_:.4g}"):
-        status = fitted.status(y[test], [1.0, 1e3], X[test])
+        status = fitted.weights(y[test], [1.0, 1e3], X[test])
     assert np.isfinite(status.a).all()
 
 
@@ -257,8 +259,8 @@ def test_weights_stop_where_nobody_is_left_to_be_weighed():
     y = cc.Survival.from_latent(data.event_time, data.dropout_time, 4.0)
     adjustment = cc.DependentIPCW(cc.Clayton(1.0), given="covariates", margins="weibull").fit(y, data.X)
     with pytest.warns(cc.HorizonWarning):
-        status = adjustment.status(y, [3.0, 3.9, 4.0, 5.0], data.X)
-    assert status.until == 4.0
+        status = adjustment.weights(y, [3.0, 3.9, 4.0, 5.0], data.X)
+    assert status.valid_until == 4.0
     found = status.a.mean(axis=0)
     np.testing.assert_allclose(found[:2], (data.event_time[:, None] > [3.0, 3.9]).mean(axis=0), atol=0.02)
     assert np.isnan(found[2:]).all()
@@ -275,8 +277,8 @@ def test_infinite_weights_of_those_who_are_gone_do_not_matter():
     adjustment = cc.DependentIPCW(copula, given="covariates", margins="weibull").fit(y, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.HorizonWarning)
-        status = adjustment.status(y, times, X)
-    valid = times < status.until
+        status = adjustment.weights(y, times, X)
+    valid = times < status.valid_until
     assert np.isfinite(brier(status, np.full((n, 3), 0.5))[valid]).all()
 
 
@@ -288,15 +290,15 @@ def test_at_time_zero_an_event_has_happened_and_a_dropout_knows_nothing():
     test = cc.Survival(time, data.y.event)
     times = np.array([0.0, 5.0, 10.0])
     fitted = cc.Imputation("covariates", cc.Clayton(2.0)).fit(data.y, data.X)
-    status = fitted.status(test, times, data.X)
+    status = fitted.weights(test, times, data.X)
     np.testing.assert_array_equal(status.a[happened], 0.0)
     np.testing.assert_allclose(status.a[left], status.model.survival(times, data.X[[left]])[0], atol=1e-12)
     weighted = cc.DependentIPCW(cc.Clayton(2.0), given="covariates").fit(data.y, data.X)
-    status = weighted.status(test, times, data.X)
+    status = weighted.weights(test, times, data.X)
     np.testing.assert_allclose(status.b[happened], 1.0)
     np.testing.assert_array_equal(status.a[left][1:], 0.0)
     with pytest.warns(cc.FitWarning, match="^2 subjects .* 0"):
-        itself = cc.Imputation("covariates", cc.Clayton(2.0)).fit(test, data.X).status(test, times, data.X)
+        itself = cc.Imputation("covariates", cc.Clayton(2.0)).fit(test, data.X).weights(test, times, data.X)
     assert np.isfinite(itself.a).all()
 
 
@@ -304,7 +306,7 @@ def test_a_model_without_covariates_ignores_them():
     data = SyntheticDesign(n=600, n_features=2).draw(0)
     model = cc.fit_joint(None, data.y, cc.Clayton(1.0))
     adjustment = cc.Imputation("covariates", model=model).fit(data.y, data.X)
-    with_x, without = (adjustment.status(data.y, [5.0, 10.0], x).a for x in (data.X, None))
+    with_x, without = (adjustment.weights(data.y, [5.0, 10.0], x).a for x in (data.X, None))
     np.testing.assert_array_equal(with_x, without)
 
 

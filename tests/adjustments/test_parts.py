@@ -67,15 +67,15 @@ def said_by(call):
 
 
 def check_parts(fitted, y, x, predictions, grid=GRID):
-    whole, said = said_by(lambda: fitted.status(y, grid, x, predictions))
+    whole, said = said_by(lambda: fitted.weights(y, grid, x, predictions))
     of_whole = WholeSample.of(y)
     light = pickle.loads(pickle.dumps(fitted.for_others()))
-    known = grid.times < whole.until
+    known = grid.times < whole.valid_until
     for parts in parts_of(y):
         found = []
         for rows in parts:
             given = (y[rows], grid, x[rows], some(predictions, rows))
-            status, heard = said_by(lambda given=given: light.status(*given, whole=of_whole))
+            status, heard = said_by(lambda given=given: light.weights(*given, whole=of_whole))
             assert heard == []
             np.testing.assert_allclose(status.a[:, known], whole.a[rows][:, known], rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(status.b[:, known], whole.b[rows][:, known], rtol=1e-12, atol=1e-12)
@@ -84,8 +84,8 @@ def check_parts(fitted, y, x, predictions, grid=GRID):
         assert sum(each.normaliser for each in found) == pytest.approx(whole.normaliser, rel=1e-12)
         loads = [each.load for each in found]
         load = None if loads[0] is None else reduce(WeightLoad.merge, loads)
-        until, heard = said_by(lambda load=load: light.until(load, grid, of_whole))
-        assert (until, heard) == (whole.until, said)
+        until, heard = said_by(lambda load=load: light.valid_until(load, grid, of_whole))
+        assert (until, heard) == (whole.valid_until, said)
         assert (0 if load is None else load.n_floored) == whole.n_floored
         assert (*found[0].notes, *light.notes_of(load, of_whole)) == whole.notes
     return whole
@@ -132,24 +132,24 @@ def test_a_part_without_anybody_censored_at_the_last_time_knows_of_those_who_are
     """At the end of the study those censored then are event-free, by 1/G just before it."""
     y = cc.Survival([1.0, 2.0, 3.0, 4.0, 4.0], [1, 0, 1, 0, 0])
     fitted = cc.IPCW().fit(y)
-    part = fitted.status(y[:3], [4.0], whole=WholeSample.of(y))
-    np.testing.assert_allclose(part.b[:, 0], fitted.status(y, [4.0]).b[:3, 0])
+    part = fitted.weights(y[:3], [4.0], whole=WholeSample.of(y))
+    np.testing.assert_allclose(part.b[:, 0], fitted.weights(y, [4.0]).b[:3, 0])
     assert part.load.total[0] == pytest.approx(1.0 + 4 / 3)
 
 
 def test_when_nobody_is_seen_any_more_is_known_of_the_whole_alone():
     given = subjects(2, last="censoring")
-    assert check_parts(cc.IPCW().fit(given[0]), *given, TimeGrid.of([4.5, 1.0, 4.0])).until == 4.5
-    assert check_parts(cc.DependentIPCW(given="covariates").fit(*given[:2]), *given).until == 4.0
+    assert check_parts(cc.IPCW().fit(given[0]), *given, TimeGrid.of([4.5, 1.0, 4.0])).valid_until == 4.5
+    assert check_parts(cc.DependentIPCW(given="covariates").fit(*given[:2]), *given).valid_until == 4.0
     late = cc.Survival([1.0, 2.0, 50.0], [1, 1, 0])  # an end that the sample fitted to does not know
     fitted = cc.Imputation("covariates").fit(*given[:2])
     x, beyond = given[1][:3], TimeGrid.of([1.0, 9.0])
-    whole, said = said_by(lambda: fitted.status(late, beyond, x))
+    whole, said = said_by(lambda: fitted.weights(late, beyond, x))
     assert said == []  # nobody is asked for
     early = cc.Survival([1.0, 2.0, 3.0], [1, 0, 0])
-    whole, said = said_by(lambda: fitted.status(early, beyond, x))
+    whole, said = said_by(lambda: fitted.weights(early, beyond, x))
     assert len(said) == 1
-    assert said_by(lambda: fitted.until(whole.load, beyond, WholeSample.of(early)))[1] == said
+    assert said_by(lambda: fitted.valid_until(whole.load, beyond, WholeSample.of(early)))[1] == said
 
 
 @pytest.mark.parametrize(
@@ -192,13 +192,13 @@ def test_what_is_known_by_row_is_refused_for_a_part():
     ratios = fitted_to(cc.Imputation("everything", hazard_ratio=np.full(N, 2.0)), y, x, predictions)
     whole, rows = WholeSample.of(y), np.arange(5)
     refuses(
-        lambda: ratios.status(y[rows], GRID, x[rows], some(predictions, rows), whole=whole),
+        lambda: ratios.weights(y[rows], GRID, x[rows], some(predictions, rows), whole=whole),
         "hazard_ratio",
         str(N),
     )
     oracle = cc.Oracle(y.time).fit(y)
-    refuses(lambda: oracle.status(y[rows], GRID, whole=whole), "event_times", str(N))
-    np.testing.assert_array_equal(oracle.status(y, GRID, whole=whole).a, oracle.status(y, GRID).a)
+    refuses(lambda: oracle.weights(y[rows], GRID, whole=whole), "event_times", str(N))
+    np.testing.assert_array_equal(oracle.weights(y, GRID, whole=whole).a, oracle.weights(y, GRID).a)
 
 
 @pytest.mark.parametrize("copula", COPULAS, ids=["independence", "clayton"])
@@ -215,7 +215,7 @@ def test_a_judge_answers_for_subjects_that_it_has_not_seen(copula):
     z = np.column_stack([scores[column.split()[2]] for column in fitted.design.columns])
     model = fit_joint(z[fit], y[fit], copula, margins="spline", knots=2)
     expected = model.conditional_survival(GRID.times, y.time[others], z[others], ~y.dropout[others])
-    status = fitted.for_others().status(y[others], GRID, None, some(predictions, others))
+    status = fitted.for_others().weights(y[others], GRID, None, some(predictions, others))
     censored = ~y.event[others]
     np.testing.assert_allclose(status.a[censored], expected[censored], rtol=1e-9)
     np.testing.assert_array_equal(status.a[~censored], y.time[others][~censored, None] > GRID.times)
@@ -229,7 +229,7 @@ def test_the_subjects_fitted_to_go_the_same_way_as_others(given):
     )
     fitted = cc.Imputation(given, cc.Clayton(1.0)).fit(y, x, seen)
     np.testing.assert_allclose(
-        fitted.status(y, GRID, x, predictions).a, fitted.status(y, GRID).a, rtol=1e-12, atol=1e-12
+        fitted.weights(y, GRID, x, predictions).a, fitted.weights(y, GRID).a, rtol=1e-12, atol=1e-12
     )
 
 
@@ -252,22 +252,22 @@ def test_scores_of_others_are_centred_by_the_folds_of_the_fit():
     np.testing.assert_allclose(matrix, fitted.design.matrix[rows], rtol=1e-12)
     given = (8, None, some(predictions, rows))
     refuses(lambda: fitted.design.matrix_of(*given, np.repeat("three", 8)), "folds", "'three'")
-    refuses(lambda: fitted.status(y[rows], GRID, None, some(predictions, rows)), "folds")
+    refuses(lambda: fitted.weights(y[rows], GRID, None, some(predictions, rows)), "folds")
 
 
 def test_others_must_be_given_what_the_fit_was():
     y, x, predictions = subjects(10)
     fitted = cc.Imputation("everything").fit(y, x, predictions)
     few = y[:9]
-    refuses(lambda: fitted.for_others().status(few, GRID, x[:9]), "predictions")
-    refuses(lambda: fitted.status(few, GRID, x[:9]), "y_test", str(N), "9", "predictions")
+    refuses(lambda: fitted.for_others().weights(few, GRID, x[:9]), "predictions")
+    refuses(lambda: fitted.weights(few, GRID, x[:9]), "y_test", str(N), "9", "predictions")
     mine = some(predictions, slice(0, 9))
-    refuses(lambda: fitted.status(few, GRID, None, mine), "x_test")
-    refuses(lambda: fitted.status(few, GRID, x[:9, :1], mine), "x_test", "2 columns", "has 1")
-    refuses(lambda: fitted.status(few, GRID, x[:9], {"a": mine["a"]}), "predictions", "'b'")
-    refuses(lambda: fitted.status(few, GRID, x[:9], mine | {"a": mine["a"][:3]}), "predictions['a']", "3")
+    refuses(lambda: fitted.weights(few, GRID, None, mine), "x_test")
+    refuses(lambda: fitted.weights(few, GRID, x[:9, :1], mine), "x_test", "2 columns", "has 1")
+    refuses(lambda: fitted.weights(few, GRID, x[:9], {"a": mine["a"]}), "predictions", "'b'")
+    refuses(lambda: fitted.weights(few, GRID, x[:9], mine | {"a": mine["a"][:3]}), "predictions['a']", "3")
     risk = RiskScores(np.arange(9.0))
-    refuses(lambda: fitted.status(few, GRID, x[:9], mine | {"a": risk}), "'a'", "survival curves")
+    refuses(lambda: fitted.weights(few, GRID, x[:9], mine | {"a": risk}), "'a'", "survival curves")
 
 
 @every
@@ -277,7 +277,7 @@ def test_a_copy_for_others_is_small_and_travels(name):
     fitted = fitted_to(build(name, COPULAS[1]), y, x, predictions)
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(
-        again.status(y, GRID, x, predictions).a, fitted.status(y, GRID, x, predictions).a
+        again.weights(y, GRID, x, predictions).a, fitted.weights(y, GRID, x, predictions).a
     )
     assert len(pickle.dumps(fitted.for_others())) < 30_000
 

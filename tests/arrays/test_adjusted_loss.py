@@ -49,7 +49,7 @@ def test_weights_are_constants(small_study):
     predictions = {"net": cc.Predictions(small_study.times, small_study.predicted)}
     adjustment = cc.Imputation("prediction", cc.Clayton(1.0)).fit(small_study.test.y, None, predictions)
     small_study.loss(curves, adjustment).over_time(curves).sum().backward()
-    status = adjustment.status(small_study.test.y, small_study.times)
+    status = adjustment.weights(small_study.test.y, small_study.times)
     S = small_study.predicted
     expected = 2.0 * (status.b * S - status.a * (1.0 - S)) / status.normaliser
     np.testing.assert_allclose(curves.grad.numpy(), expected, rtol=1e-10, atol=1e-14)

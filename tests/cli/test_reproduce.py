@@ -45,6 +45,7 @@ def test_a_run_says_where_its_results_are(tmp_path):
     assert (folder / "copula-scatter.pdf").exists()
 
 
+@pytest.mark.program
 def test_everything_in_small(tmp_path):
     """What a newcomer runs first: every experiment, with its tables, figures and manifest."""
     done = run("reproduce", "all", "--quick", "--out", tmp_path, "--strategies", "top_5", "--n-jobs", "2")

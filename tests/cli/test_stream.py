@@ -196,7 +196,7 @@ def test_a_number_of_subjects_to_fit_to_is_positive(files, value):
 
 
 def test_an_address_without_a_scheduler_is_refused(files, monkeypatch):
-    monkeypatch.setattr("cocensor.stream.cluster._PATIENCE", "200ms")
+    monkeypatch.setattr("cocensor.scale.cluster._PATIENCE", "200ms")
     refusal(files.evaluate("--scheduler", "tcp://127.0.0.1:9"), "--scheduler", "tcp://127.0.0.1:9")
 
 
@@ -212,7 +212,7 @@ def test_an_interruption_says_that_the_run_starts_over(files, monkeypatch):
     def interrupted(*args, **how):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cocensor.stream.evaluate.reduce_parts", interrupted)
+    monkeypatch.setattr("cocensor.scale.evaluate.reduce_parts", interrupted)
     result = files.evaluate()
     assert result.exit_code == 130
     assert result.stderr == "Interrupted. The same command starts over.\n"

@@ -373,7 +373,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     ),
     "Adjustment.status": (
         6,
-        lambda d: d.adjustment().fit(d.outcomes("y", d.n)).status(d.outcomes("y_test", d.m), d.grid()).a,
+        lambda d: d.adjustment().fit(d.outcomes("y", d.n)).weights(d.outcomes("y_test", d.m), d.grid()).a,
         ANY,
     ),
     "brier_score": (10, lambda d: score(d, cc.brier_score), ANY),

@@ -56,7 +56,7 @@ def test_ipcw_is_the_derivative_by_case_weights(censoring, same):
     X_fit, y_fit = (X, y) if same else drawn(6, 45)
     predictions = models(X) | {"risk": cc.data.RiskScores(np.round(X[:, 0], 1))}
     adjustment = cc.IPCW(censoring=censoring)
-    status = adjustment.fit(y_fit, X_fit).status(y, TIMES, X)
+    status = adjustment.fit(y_fit, X_fit).weights(y, TIMES, X)
 
     def value(weights, weights_fit):
         cox = None if censoring == "km" else Cox(X_fit - 3.0, y_fit.time, y_fit.event, weights_fit)
@@ -99,7 +99,7 @@ def test_the_imputation_model(kind, copula):
     times, predictions = joint_models(y)
     times = times[4:]
     fitted = cc.Imputation("everything", COPULAS[copula]).fit(y, TEST.X, predictions)
-    status = fitted.status(y, times, TEST.X)
+    status = fitted.weights(y, times, TEST.X)
     moved = influence(status, AUC.functionals(status, predictions), y).test
     n = len(y)
     marker = [-each.read(times, np.arange(n)) for each in predictions.values()]
@@ -111,7 +111,7 @@ def test_the_imputation_model(kind, copula):
         fixed = fitted.joint.model.copula.theta if fitted.joint.model.theta_fixed else None
         optimum, model = fitted.joint.problem.weighted(weight).optimum(family, fixed)
         joint = replace(fitted.joint, model=model, optimum=optimum)
-        again = replace(fitted, joint=joint).status(y, times, TEST.X)
+        again = replace(fitted, joint=joint).weights(y, times, TEST.X)
         return [by_pairs(weight, again.a, again.b, each)[-1] for each in marker]
 
     for j in (0, 101):

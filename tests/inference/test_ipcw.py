@@ -94,7 +94,7 @@ ADJUSTMENTS = [
 def test_the_influence_in_one_sample_is_the_derivative_of_the_score(adjustment, metric):
     X, y = drawn(1, 45)
     predictions = models(X)
-    status = adjustment.fit(y, X).status(y, TIMES, X)
+    status = adjustment.fit(y, X).weights(y, TIMES, X)
     assert (status.n_floored > 0) == (adjustment.min_probability is not None)
     found = influence(status, asked(metric, status, predictions), y)
     assert found.fitted is None
@@ -113,7 +113,7 @@ def test_the_influence_in_two_samples_is_the_derivative_by_each(adjustment):
         y_fit = cc.Survival(np.minimum(y_fit.time, 2.5), y_fit.event & (y_fit.time < 2.5))
         y_fit = cc.Survival(np.append(y_fit.time[1:], 2.7), np.append(y_fit.event[1:], True))
     predictions = models(X)
-    status = adjustment.fit(y_fit, X_fit).status(y, TIMES, X)
+    status = adjustment.fit(y_fit, X_fit).weights(y, TIMES, X)
     found = influence(status, asked(metric, status, predictions), y)
     value = by_definition(adjustment, metric, (X, y), (X_fit, y_fit), predictions)
     ones, ones_fit = np.ones(len(y)), np.ones(len(y_fit))
@@ -126,7 +126,7 @@ def test_the_influence_in_two_samples_is_the_derivative_by_each(adjustment):
 def test_a_last_dropout_that_takes_g_to_0_moves_what_is_used_before():
     X, y = drawn(4, 40, last=False)
     predictions = models(X)
-    status = cc.IPCW().fit(y).status(y, TIMES)
+    status = cc.IPCW().fit(y).weights(y, TIMES)
     found = influence(status, asked(METRICS[0], status, predictions), y).test
     value = by_definition(cc.IPCW(), METRICS[0], (X, y), (X, y), predictions)
     np.testing.assert_allclose(
@@ -140,7 +140,7 @@ def test_weights_that_scikit_survival_has_as_0_do_not_move():
     predictions = models(X)["table"]
 
     def pulled(times):
-        status = fitted.status(y, times)
+        status = fitted.weights(y, times)
         return influence(status, METRICS[0].functionals_over_time(status, {"m": predictions}), y).fitted
 
     with pytest.warns(cc.HorizonWarning, match="are set to 0"):
@@ -154,7 +154,7 @@ def test_nobody_moves_g_where_nobody_is_censored(censoring):
     X, y = drawn(6, 30)
     y = cc.Survival(y.time, np.ones(30))
     predictions = models(X)
-    status = cc.IPCW(censoring=censoring).fit(y, X).status(y, TIMES, X)
+    status = cc.IPCW(censoring=censoring).fit(y, X).weights(y, TIMES, X)
     functionals = asked(METRICS[0], status, predictions)
     assert not list(status.pull_back(functionals))
     terms = (y.time[:, None] > TIMES) - predictions["table"].probabilities
@@ -170,7 +170,7 @@ def test_blocks_of_any_size_give_the_same(censoring, fitted, monkeypatch):
     found = []
     for elements in (1 << 17, 40):
         monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", elements)
-        status = cc.IPCW(censoring=censoring).fit(y_fit, X_fit).status(y, TIMES, X)
+        status = cc.IPCW(censoring=censoring).fit(y_fit, X_fit).weights(y, TIMES, X)
         found.append(influence(status, asked(METRICS[0], status, models(X)), y).rows)
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-13)
 
@@ -180,10 +180,10 @@ def test_times_without_a_score_leave_those_before_alone():
     y_fit = cc.Survival(np.append(np.full(59, 3.0), 9.0), np.append(np.arange(59) < 2, True))
     adjustment, predictions = cc.IPCW(tail="last"), models(X)
     with pytest.warns(cc.HorizonWarning):
-        status = adjustment.fit(y_fit).status(y, TIMES)
-    assert status.until == TIMES[4]
+        status = adjustment.fit(y_fit).weights(y, TIMES)
+    assert status.valid_until == TIMES[4]
     whole = influence(status, asked(METRICS[0], status, predictions), y)
-    status = adjustment.fit(y_fit).status(y, TIMES[:4])
+    status = adjustment.fit(y_fit).weights(y, TIMES[:4])
     part = influence(status, METRICS[0].functionals_over_time(status, predictions), y)
     for one, other in ((whole.test, part.test), (whole.fitted, part.fitted)):
         np.testing.assert_allclose(one[:, 1:5], other[:, :4], atol=1e-12)
@@ -193,8 +193,8 @@ def test_times_without_a_score_leave_those_before_alone():
 def test_the_sample_is_as_it_was_handed_over_and_a_users_model_has_none():
     X, y = drawn(10, 40)
     assert y.administrative.any()
-    assert cc.IPCW().fit(y).status(y, TIMES).sample is y
-    status = cc.IPCW(censoring=CoxPHSurvivalAnalysis()).fit(y, X).status(y, TIMES, X)
+    assert cc.IPCW().fit(y).weights(y, TIMES).sample is y
+    status = cc.IPCW(censoring=CoxPHSurvivalAnalysis()).fit(y, X).weights(y, TIMES, X)
     with pytest.raises(ValueError, match="no analytic influence function"):
         influence(status, asked(METRICS[0], status, models(X)), y)
 
@@ -208,7 +208,7 @@ def test_intervals_cover():
         return X, rng.exponential(3.0 / np.exp(0.5 * (X - 3.0) @ [1.0, -0.6]))
 
     def scores(X, y):
-        status, predictions = cc.IPCW().fit(y).status(y, TIMES), models(X)
+        status, predictions = cc.IPCW().fit(y).weights(y, TIMES), models(X)
         table, steps = (each.value for each in METRICS[0].evaluate(status, predictions).values())
         found = influence(status, asked(METRICS[0], status, predictions), y).test[:, [0, 6]]
         found = np.column_stack((found[:, 0], found[:, 0] - found[:, 1]))
@@ -231,6 +231,6 @@ def test_a_hazard_ratio_beyond_double_precision_moves_nobody_else():
     far[np.flatnonzero(y.event)[0]] = (1e4, -1e4)  # has left at once, by the model of the censoring
     fitted = cc.IPCW(censoring="cox", min_probability=0.3).fit(y, X)
     for where in (X, far):
-        status = fitted.status(y, TIMES, where)
+        status = fitted.weights(y, TIMES, where)
         found = influence(status, asked(IntegratedBrierScore(), status, models(X)), y)
         assert np.isfinite(found.standard_errors).all()

@@ -40,7 +40,7 @@ def predicted(name, rows, times):
 
 def answer(name, censoring, rows, times):
     y, x = cc.Survival(rows["time"], rows["event"]), rows[ORACLE[name]["covariates"]].to_numpy()
-    return y, cc.IPCW(censoring=censoring).fit(y, x).status(y, times, x)
+    return y, cc.IPCW(censoring=censoring).fit(y, x).weights(y, times, x)
 
 
 def standard_errors(terms):

@@ -51,7 +51,7 @@ def weighted_scores(fitted, y, x, times, predictions, functionals, weight, of_te
     fixed = fitted.joint.model.copula.theta if fitted.joint.model.theta_fixed else None
     optimum, model = problem.optimum(family, fixed)
     joint = replace(fitted.joint, model=model, optimum=optimum)
-    status = replace(fitted, joint=joint).status(y, times, x)
+    status = replace(fitted, joint=joint).weights(y, times, x)
     found = []
     for gradient in functionals.gradients:
         block = gradient.of_subjects(np.arange(len(y)))
@@ -74,7 +74,7 @@ def jackknife(fitted, y, x, times, predictions, functionals, j, *, same):
 
 
 def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=False):
-    status = fitted.status(y, times, x)
+    status = fitted.weights(y, times, x)
     functionals = metric.functionals(status, predictions)
     if each_time:
         functionals = Functionals(functionals.gradients, np.eye(times.size))
@@ -135,7 +135,7 @@ def test_shares_of_the_reasons_of_dropouts_are_estimated_too():
     )
     times, predictions = models(y)
     fitted = cc.Imputation("covariates", hazard_ratio={"ill": 4.0}).fit(train, TRAIN.X)
-    status = fitted.status(y, times, TEST.X)
+    status = fitted.weights(y, times, TEST.X)
     functionals = cc.metric("ibs").functionals(status, predictions)
     j, copies = int(np.flatnonzero(train.dropout & (why == "moved"))[0]), 40
 
@@ -187,7 +187,7 @@ def test_fortran_order_and_several_forms_make_no_difference():
     metric, adjustment = cc.metric("ibs"), cc.Imputation("everything", cc.Clayton(1.0))
     errors = []
     for given in (predictions, other):
-        status = adjustment.fit(TEST.y, np.asfortranarray(TEST.X), given).status(TEST.y, times)
+        status = adjustment.fit(TEST.y, np.asfortranarray(TEST.X), given).weights(TEST.y, times)
         errors.append(influence(status, metric.functionals(status, given), TEST.y).standard_errors)
     np.testing.assert_allclose(*errors, rtol=1e-12)
 
@@ -198,7 +198,7 @@ def test_without_anybody_to_impute_nothing_was_fitted():
     times, predictions = models(y)
     result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputation", metrics="ibs")
     score = result.score("3")
-    status = result.results["imputation"].fitted.status(y, times)
+    status = result.results["imputation"].fitted.weights(y, times)
     p = predictions["3"](times)
     losses = status.a * (1 - p) ** 2 + status.b * p**2
     own = losses @ cc.metric("ibs").time_weights(status.grid)
@@ -235,7 +235,7 @@ def test_what_is_pulled_back_comes_in_small_blocks(monkeypatch):
     """However many values there are: those of a curve by all subjects fitted to would not fit into memory."""
     times, predictions = models(TEST.y)
     fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(TEST.y, TEST.X, predictions)
-    status = fitted.status(TEST.y, times)
+    status = fitted.weights(TEST.y, times)
     functionals = cc.IntegratedBrierScore().functionals(status, predictions)
     whole, parts = np.zeros((2, len(TEST.y), functionals.size))
     for rows, values in status.pull_back(functionals):

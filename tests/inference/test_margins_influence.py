@@ -76,12 +76,12 @@ class MeanWeight:
 def assert_is_the_jackknife(fitted, train, test, times=TIMES):
     """Give a small share of the training sample to one subject after the other, and refit the margins."""
     n, step, models = len(train), 5e-5, models_of(len(test), times)
-    status = fitted.status(test, times)
+    status = fitted.weights(test, times)
     wanted = [functionals(metric, status, models) for metric in METRICS]
 
     def values(weight):
         margin = cc.CopulaGraphic(fitted.adjustment.copula).fit(train, sample_weight=weight)
-        moved = replace(fitted, margin=margin).status(test, times)
+        moved = replace(fitted, margin=margin).weights(test, times)
         return np.concatenate(
             [
                 each.curve @ f.time_weights
@@ -164,7 +164,7 @@ def test_influence_at_the_edges_of_the_curves(copula, edge):
 
 def test_at_independence_it_is_that_of_kaplan_meier():
     train, test = sample(5, ties=True), sample(6, n=25, ties=True)
-    status = cc.Imputation(()).fit(train).status(test, TIMES)
+    status = cc.Imputation(()).fit(train).weights(test, TIMES)
     models = models_of(len(test))
     wanted = functionals(METRICS[0], status, models)
 
@@ -199,7 +199,7 @@ def test_the_mean_imputed_status_is_the_margin_with_its_variance(copula, digits)
     y = cc.Survival.from_latent(e, 1.3 * c)
     times = np.quantile(y.time, [0.05, 0.5, 0.9, 0.999])
     margin = cc.CopulaGraphic(copula).fit(y)
-    status = cc.Imputation((), copula).fit(y).status(y, times)
+    status = cc.Imputation((), copula).fit(y).weights(y, times)
     wanted = Functionals((MeanWeight(n, times.size),), np.eye(times.size))
     found = influence(status, wanted, y)
     assert found.fitted is None
@@ -211,7 +211,7 @@ def test_the_mean_imputed_status_is_the_margin_with_its_variance(copula, digits)
 @given(outcomes(min_size=2, administrative=True), archimedean(), st.sampled_from(["dropout", "event_free"]))
 def test_the_mean_influence_is_0(y, copula, conditioning):
     times = np.array([0.5, 1.25, 2.0, 3.5])
-    status = cc.Imputation((), copula, conditioning, tail="last").fit(y).status(y, times)
+    status = cc.Imputation((), copula, conditioning, tail="last").fit(y).weights(y, times)
     if status.sample is None:
         assert not (~y.event & (y.time < 3.5)).any()
         return
@@ -224,7 +224,7 @@ def test_blocks_and_batches_add_up():
     """Many blocks of rows, with more columns than fit one block of all, are one sum."""
     n = 6000
     y, times = sample(1, n=n), np.linspace(0.1, 2.0, 60)
-    status = cc.Imputation((), cc.Clayton(2.0)).fit(y).status(y, times)
+    status = cc.Imputation((), cc.Clayton(2.0)).fit(y).weights(y, times)
     wanted = Functionals((MeanWeight(n, 60),), np.eye(60))
     one_by_one = [
         pulled_back(status, Functionals((MeanWeight(n, 60),), np.eye(60)[:, [k]]))[:, 0] for k in (0, 31, 59)

@@ -37,7 +37,7 @@ def test_the_influence_is_the_same_by_one_time_at_once_and_by_all(name, asked, m
         fitted = adjustment.fit(y, x, predictions)
     else:
         fitted = adjustment.fit(data.y[:N], data.X[:N])
-    status, metric = fitted.status(y, times, x), cc.metric(asked)
+    status, metric = fitted.weights(y, times, x), cc.metric(asked)
     whole = influence(status, metric.functionals(status, predictions), y)
     monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 1)
     parts = influence(status, metric.functionals(status, predictions), y)
@@ -48,7 +48,7 @@ def test_a_fit_that_moves_beyond_double_precision_has_no_error(monkeypatch):
     """As under τ = 0.99 of Gumbel's family, times of 1e-8 and predictions of 0 and 1."""
     data = SyntheticDesign(n=N, n_features=2, copula=COPULA).draw(3)
     times = np.quantile(data.y.time, (0.3, 0.6))
-    status = cc.IPCW().fit(data.y).status(data.y, times)
+    status = cc.IPCW().fit(data.y).weights(data.y, times)
     read = {"a": cc.Predictions(times, np.full((N, 2), 0.5))}
     monkeypatch.setattr(
         type(status), "pull_back_parts", lambda _self, _parts: iter([(slice(None), np.full((N, 1), 1e200))])

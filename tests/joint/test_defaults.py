@@ -11,7 +11,7 @@ TIMES = np.quantile(DATA.y.time, [0.25, 0.5])
 
 
 def fitted_by(adjustment, data):
-    return adjustment.fit(data.y, data.X).status(data.y, TIMES, data.X).model
+    return adjustment.fit(data.y, data.X).weights(data.y, TIMES, data.X).model
 
 
 @pytest.mark.parametrize("family", ["clayton", "frank"])

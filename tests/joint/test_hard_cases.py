@@ -182,7 +182,7 @@ def test_only_administrative_censoring():
     assert np.isinf(model.sample(data.X, rng=0)[1]).all()
     with pytest.raises(ValueError, match="^y .*dropout"):
         cc.fit_joint(data.X, y, "clayton")
-    status = cc.Imputation("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
+    status = cc.Imputation("covariates", cc.Clayton(2.0)).fit(y, data.X).weights(y, t, data.X)
     np.testing.assert_allclose(status.a.mean(axis=0), (data.event_time[:, None] > t).mean(axis=0), atol=1e-12)
 
 

@@ -192,7 +192,7 @@ def test_a_choice_takes_the_place_of_a_copula(chosen, dependent):
     for kind in (cc.MarginTime, partial(cc.Imputation, ()), cc.DependentIPCW):
         for given in (chosen, chosen.best):
             np.testing.assert_array_equal(
-                kind(given).fit(y).status(y, times).a, kind(chosen.copula).fit(y).status(y, times).a
+                kind(given).fit(y).weights(y, times).a, kind(chosen.copula).fit(y).weights(y, times).a
             )
     assert cc.adjustment("dep", copula=chosen).copula == chosen.copula
 

@@ -46,7 +46,7 @@ def test_it_is_the_integral_over_lines_between_the_times(times):
     fine = np.linspace(0.0, times.max(), 20001)
     knots = np.unique(np.append(0.0, times))
     predictions = curves(x, np.linspace(0.0, 2.0, 400))
-    status = cc.IPCW().fit(y).status(y, knots)
+    status = cc.IPCW().fit(y).weights(y, knots)
     p = np.minimum(predictions.median(), times.max())
     total = 0.0
     for a, b, own in zip(status.a, status.b, p, strict=True):
@@ -109,7 +109,7 @@ def test_refusals():
         lambda: cc.restricted_absolute_error(([1.0, 3.0], [1, 0]), late, np.full((3, 2), 0.5), [1.0, 3.5]),
         "3",
     )
-    status = cc.IPCW().fit(y).status(y, [1.0])
+    status = cc.IPCW().fit(y).weights(y, [1.0])
     refuses(
         lambda: cc.metric("absolute_error").evaluate(
             status, {"m": cc.Predictions([1.0], predicted, tail="last")}

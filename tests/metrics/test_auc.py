@@ -48,7 +48,7 @@ def by_pairs(a, b, marker):
 @pytest.mark.parametrize("marker", [RISK, TIED], ids=["untied", "tied"])
 def test_it_is_a_sum_over_pairs(name, marker):
     aucs, mean = cc.cumulative_dynamic_auc(None, Y, marker, TIMES, adjustment=ADJUSTMENTS[name])
-    status = ADJUSTMENTS[name].fit(Y).status(Y, TIMES)
+    status = ADJUSTMENTS[name].fit(Y).weights(Y, TIMES)
     expected = [by_pairs(status.a[:, k], status.b[:, k], marker) for k in range(TIMES.size)]
     np.testing.assert_allclose(aucs, expected, rtol=1e-12)
     order = np.argsort(TIMES)
@@ -128,7 +128,7 @@ def test_scikit_survival(seed, n, grain, same):
         aucs, our_mean = cc.cumulative_dynamic_auc(*arguments, ours, times, adjustment=peer)
         np.testing.assert_allclose(aucs, expected, rtol=0, atol=1e-10)
         if not same:
-            status = peer.fit(train).status(test, times)
+            status = peer.fit(train).weights(test, times)
             new = np.diff(status.b.sum(axis=0), prepend=0.0)
             assert our_mean == pytest.approx(new @ expected / new.sum(), abs=1e-10)
         elif not set(test.time[test.event]) & set(test.time[~test.event]):
@@ -206,7 +206,7 @@ def test_times_without_cases_and_without_controls():
             aucs, mean = cc.cumulative_dynamic_auc(y, y, risk, times)
         assert np.isnan(mean)
         assert np.isnan(aucs[-1])
-    status = cc.IPCW().fit(y).status(y, [0.5])
+    status = cc.IPCW().fit(y).weights(y, [0.5])
     found = influence(
         status, AUC.functionals_over_time(status, {"": cc.data.PredictionsAt(0.5, [0.5] * 4)}), y
     )

@@ -35,7 +35,7 @@ def section_of(a, b, survival):
     """All subjects at one time, with weights that are given."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     y = cc.Survival(np.ones(a.size), np.ones(a.size))
-    status = cc.IPCW().fit(y).status(y, TimeGrid.of([AT]))
+    status = cc.IPCW().fit(y).weights(y, TimeGrid.of([AT]))
     [tile] = status.tiles()
     given = cc.data.PredictionsAt(AT, np.asarray(survival, dtype=float))
     [(_, section)] = sections(status, tile, given)
@@ -278,7 +278,7 @@ def numerical_influence(value, n, step=1e-4):
 def test_the_influence_under_ipcw_is_the_derivative_by_case_weights():
     _, y, survival = drawn(60, seed=7, shape=0.6, scale=1.5)
     metric, given = cc.metric("ici", at=AT), {"m": cc.data.PredictionsAt(AT, survival)}
-    status = cc.IPCW().fit(y).status(y, [AT])
+    status = cc.IPCW().fit(y).weights(y, [AT])
     smooth = smooth_calibration(section_of(status.a[:, 0], status.b[:, 0], survival[:, 0]))
 
     def value(weights):
@@ -299,7 +299,7 @@ def test_the_influence_under_imputation_is_the_derivative_by_case_weights():
     x, y, survival = drawn(80, seed=8, copula=cc.Clayton.from_tau(0.4), shape=0.6, scale=1.5)
     metric, given = cc.metric("ici", at=AT), {"m": cc.data.PredictionsAt(AT, survival)}
     fitted = cc.Imputation(given="covariates", copula=cc.Clayton.from_tau(0.4)).fit(y, x)
-    status = fitted.status(y, [AT], x)
+    status = fitted.weights(y, [AT], x)
     smooth = smooth_calibration(section_of(status.a[:, 0], status.b[:, 0], survival[:, 0]))
 
     def value(weights):
@@ -307,7 +307,7 @@ def test_the_influence_under_imputation_is_the_derivative_by_case_weights():
         optimum, model = joint.problem.weighted(weights).optimum(
             type(joint.model.copula), joint.model.copula.theta
         )
-        again = replace(fitted, joint=replace(joint, model=model, optimum=optimum)).status(y, [AT], x)
+        again = replace(fitted, joint=replace(joint, model=model, optimum=optimum)).weights(y, [AT], x)
         return weighted_ici(smooth, again.a[:, 0], again.b[:, 0], weights)
 
     found = influence(status, metric.functionals(status, given), y).test[:, 0]
@@ -460,7 +460,7 @@ def test_times_models_and_settings_of_the_curve():
     np.testing.assert_allclose(many["b"][2].observed, one.observed, rtol=1e-12)
     assert (many["b"][0].high <= one.high).all()
     assert one.ici.value == pytest.approx(cc.integrated_calibration_index(y, y, both, [AT])[0])
-    status = cc.IPCW().fit(y).status(y, [AT])
+    status = cc.IPCW().fit(y).weights(y, [AT])
     again = calibration_at(status, both, y, 0.95, 10)
     np.testing.assert_allclose(again.band_high, one.band_high, rtol=1e-12)
     profile = cc.metric("ici", at=AT).evaluate(status, {"m": both})["m"].profile
@@ -493,8 +493,8 @@ def test_curves_where_little_is_known():
     assert flat.intercept.value == pytest.approx(np.log(-np.log(2 / 3)) - np.log(np.log(2)))
     # An adjustment without an influence: values, and a reason why no errors.
     _, y, survival = drawn(60, seed=15)
-    status = cc.IPCW().fit(y).status(y, [AT])
-    bare = cc.Status(status.grid, status.n, status.groups)
+    status = cc.IPCW().fit(y).weights(y, [AT])
+    bare = cc.EventWeights(status.grid, status.n, status.groups)
     without = calibration_at(bare, cc.data.PredictionsAt(AT, survival), y)
     assert np.isfinite([without.ici.value, *without.observed]).all()
     assert np.isnan([without.ici.standard_error, *without.band_low, *without.groups.low]).all()
@@ -514,7 +514,7 @@ def test_all_censored_has_no_calibration():
 def test_weights_outside_of_0_and_1_are_legitimate():
     x, y, survival = drawn(150, seed=16)
     fitted = cc.AIPCW().fit(y, x)
-    weights = fitted.status(y, [AT], x).a
+    weights = fitted.weights(y, [AT], x).a
     assert weights.min() < 0 or weights.max() > 1
     found = cc.survival_calibration_curve(y, y, survival, AT, adjustment=fitted, x_train=x, x_test=x)
     assert found.slope.value == pytest.approx(1.0, abs=0.5)
@@ -541,7 +541,7 @@ def test_the_mean_curve_against_kaplan_meier():
     assert at_one.mean_observed.value == pytest.approx(1 - found.observed[0])
     # Predictions of all alike have no error: the standard error is that of the Kaplan–Meier curve.
     alike = cc.mean_calibration(y, y, {"m": np.full((150, 3), 0.5)}, times)["m"]
-    status = cc.IPCW().fit(y).status(y, times[:1])
+    status = cc.IPCW().fit(y).weights(y, times[:1])
     reference = calibration_at(status, cc.data.PredictionsAt(times[0], np.full(150, 0.5)), y)
     assert alike.standard_error[0] == pytest.approx(reference.mean_observed.standard_error)
     greenwood = _greenwood(y, times)

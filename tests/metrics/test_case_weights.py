@@ -43,7 +43,7 @@ def by_definition(gradients, columns):
     ids=["d_calibration", "absolute_error", "net_benefit"],
 )
 def test_the_influence_is_the_derivative_of_the_value_with_the_weights_fitted_again(metric):
-    status = cc.IPCW().fit(Y).status(Y, TIMES)
+    status = cc.IPCW().fit(Y).weights(Y, TIMES)
     if isinstance(metric, BenefitTable):
         linearised = metric.functionals_over_time(status, CURVES)
     else:

@@ -67,7 +67,7 @@ def test_a_sum_over_pairs_by_sorting(monkeypatch, taken, levels):
 def test_the_definition_over_pairs(adjustment, tied):
     y, _, x, curves = drawn(1, 60, tied)
     times = np.array([1.2, 0.1, 0.4, 0.7, 0.1, 0.9])
-    status = adjustment.fit(y).status(y, times)
+    status = adjustment.fit(y).weights(y, times)
     at = np.searchsorted(times, status.grid.sorted, sorter=np.argsort(times, kind="stable"))
     a, b = (weights[:, np.argsort(times, kind="stable")[at]] for weights in (status.a, status.b))
     risk = np.repeat(x[:, None], status.grid.sorted.size, axis=1)
@@ -85,7 +85,7 @@ def test_self_pairs_have_a_closed_form_where_a_status_is_sure_or_imputed():
     """Σ_k Δb ā = ½(1 − a(h)²): with everybody's pairs, less these, the denominator of the definition."""
     y, _, x, _ = drawn(2, 40)
     times = np.array([0.2, 0.5, 1.0])
-    status = cc.Imputation((), cc.Frank.from_tau(0.3)).fit(y).status(y, times)
+    status = cc.Imputation((), cc.Frank.from_tau(0.3)).fit(y).weights(y, times)
     a = np.column_stack((np.ones(40), status.a))
     every = sum(-np.diff(a).sum(axis=0)[k] * 0.5 * (a[:, k] + a[:, k + 1]).sum() for k in range(3))
     expected = every - 0.5 * (1.0 - status.a[:, -1] ** 2).sum()
@@ -168,7 +168,7 @@ def test_a_prediction_that_tells_nobody_apart_is_chance(metric):
     curve = np.exp(-times * np.pi)
     for layout in (np.tile(curve, (n, 1)), np.asfortranarray(np.tile(curve, (n, 1)))):
         for adjustment in (cc.IPCW(), cc.Imputation((), cc.Clayton(2.0))):
-            status = adjustment.fit(y).status(y, times)
+            status = adjustment.fit(y).weights(y, times)
             found = metric.evaluate(status, {"m": cc.Predictions(times, layout)})
             assert found["m"].value == pytest.approx(0.5, abs=1e-12)
 
@@ -246,7 +246,7 @@ def test_where_no_two_subjects_can_be_compared_there_is_none():
     times = np.arange(1.0, 8.0)
     q = np.exp(-times / 3.0)
     alone = Imputed(lambda rows, columns: np.tile(q[columns], (rows.size, 1)))
-    status = cc.Status(
+    status = cc.EventWeights(
         TimeGrid.of(times), 2, (Group.of(np.array([1]), np.zeros(2, dtype=int), alone, alone),)
     )
     for metric in (PLAIN, BY_TIME):
@@ -285,7 +285,7 @@ def test_what_is_refused():
     )
     refuses(lambda: cc.concordance_index(y, y, [0.1, 0.2], [1.0, 2.0]), "estimate", "2")
     refuses(lambda: cc.concordance_index(y, y, curves[:, :1], [1.0, 2.0]), "estimate", "(3, 1)")
-    status = cc.Status(TimeGrid.of([1.0, 2.0]), 3, (), until=1.5)
+    status = cc.EventWeights(TimeGrid.of([1.0, 2.0]), 3, (), valid_until=1.5)
     refuses(lambda: PLAIN.evaluate(status, {"m": cc.Predictions([1.0, 2.0], curves)}), "times", "1.5")
 
 

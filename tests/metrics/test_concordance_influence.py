@@ -54,7 +54,7 @@ def test_the_influence_of_imputation_by_a_joint_model_is_the_derivative_by_case_
     curves = cox.survival(times, x) ** np.random.default_rng(0).uniform(0.5, 2.0, size=(n, 9)).cumsum(axis=1)
     predictions = {"m": cc.Predictions(times, np.minimum.accumulate(curves, axis=1))}
     fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(y, x, predictions)
-    status = fitted.status(y, times, x)
+    status = fitted.weights(y, times, x)
     if tiled:
         monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 900)
     moved = influence(status, metric.functionals(status, predictions), y).test[:, 0]
@@ -66,7 +66,7 @@ def test_the_influence_of_imputation_by_a_joint_model_is_the_derivative_by_case_
         problem = fitted.joint.problem.weighted(weights)
         optimum, model = problem.optimum(cc.Clayton, fitted.joint.model.copula.theta)
         joint = replace(fitted.joint, model=model, optimum=optimum)
-        again = replace(fitted, joint=joint).status(y, times, x)
+        again = replace(fitted, joint=joint).weights(y, times, x)
         return of_pairs(again.a, again.b, marker, weights)
 
     for j in (0, 41, 77):

@@ -33,7 +33,7 @@ def test_shares_are_those_of_every_subject_by_hand():
     x, y, _ = drawn(rng, 40, cc.Independence())
     times = np.linspace(0.0, 1.2, 9)
     predicted = curves(x, times)
-    status = cc.IPCW().fit(y).status(y, times)
+    status = cc.IPCW().fit(y).weights(y, times)
     found = cc.d_calibration(y, y, predicted, times[1:], n_cells=4)
     observed, expected = np.zeros((2, 5))
     for a, s in zip(status.a, predicted(times), strict=True):
@@ -219,7 +219,7 @@ def test_all_censored_are_where_the_imputation_puts_them():
         lambda t: np.exp(-t),
         lambda t: np.exp(-t),
     )
-    found = d_calibration_of(law.fit(y).status(y, times), {"m": curves(x, times)}, y)["m"]
+    found = d_calibration_of(law.fit(y).weights(y, times), {"m": curves(x, times)}, y)["m"]
     # Nothing is known but the law of the model itself.
     np.testing.assert_allclose(found.observed, found.expected, atol=1e-8)
 
@@ -242,7 +242,7 @@ def test_refusals():
     refuses(lambda: cc.d_calibration(y, y, predicted, [1.0], n_cells=1), "n_cells", "1")
     refuses(lambda: cc.metric("d_calibration", n_cells=2.5), "n_cells", "2.5")
     refuses(lambda: cc.d_calibration(y, y, predicted, [1.0], confidence_level=1.5), "confidence_level", "1.5")
-    status = cc.IPCW().fit(y).status(y, [1.0])
+    status = cc.IPCW().fit(y).weights(y, [1.0])
     refuses(
         lambda: cc.metric("d_calibration").evaluate(status, {"m": cc.data.PredictionsAt(1.0, predicted)}),
         "times",

@@ -52,7 +52,7 @@ def test_sums_are_those_of_the_weights(name, adjustment, n, n_times):
     fitted = ADJUSTMENTS[adjustment]
     if isinstance(fitted, cc.IPCW):
         fitted = cc.IPCW(tail="last", min_probability=0.01)
-    status, loss = fitted.fit(sample).status(y, times), LOSSES[name]
+    status, loss = fitted.fit(sample).weights(y, times), LOSSES[name]
     every = [
         Predictions(times, np.array(survival, dtype=precision, order=order))
         for order in "CF"
@@ -71,7 +71,7 @@ def test_sums_are_those_of_the_weights(name, adjustment, n, n_times):
 @pytest.mark.parametrize("adjustment", ADJUSTMENTS)
 def test_threads_do_not_change_a_bit(monkeypatch, adjustment):
     y, times, survival = study(50_000, 5)
-    status = ADJUSTMENTS[adjustment].fit(y).status(y, times)
+    status = ADJUSTMENTS[adjustment].fit(y).weights(y, times)
     predictions = [Predictions(times, survival), Predictions(times, np.asfortranarray(survival))]
     monkeypatch.setattr(kernel, "_WORTH_THREADS", 1)
     with one_core():

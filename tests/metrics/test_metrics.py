@@ -63,7 +63,7 @@ def status_with(a, b, normaliser=N, metric=None):
     weights = Given(a, b)
     cut = RNG.integers(0, grid.sorted.size + 1, size=N)  # where before becomes after makes no difference
     group = Group.of(np.arange(N), cut, weights, weights)
-    return cc.Status(grid, N, (group,), normaliser=normaliser)
+    return cc.EventWeights(grid, N, (group,), normaliser=normaliser)
 
 
 def value(metric, status):
@@ -134,7 +134,7 @@ def test_a_block_of_the_gradient_is_a_part_of_the_whole(metric):
 )
 def test_a_mean_loss_is_its_gradient_times_the_weights(metric):
     y = cc.Survival.from_latent(*RNG.exponential(2.0, size=(2, N)))
-    status = cc.IPCW(min_probability=0.01, tail="last").fit(y).status(y, SORTED)
+    status = cc.IPCW(min_probability=0.01, tail="last").fit(y).weights(y, SORTED)
     alpha, beta = derivatives(metric, status)
     assert value(metric, status) == pytest.approx(
         float((alpha * status.a + beta * status.b).sum()), rel=1e-12
@@ -148,7 +148,7 @@ def test_kinds_of_weights_sum_what_they_show():
         Observed(lambda rows, columns: 3 * q[rows, columns]),
     ):
         group = Group.of(np.arange(N), np.full(N, 2), weights, weights)
-        status = cc.Status(TimeGrid.of(SORTED), N, (group,))
+        status = cc.EventWeights(TimeGrid.of(SORTED), N, (group,))
         p = PREDICTED(SORTED)
         direct = (status.a * (1 - p) ** 2 + status.b * p**2).mean(axis=0)
         found = cc.metric("ibs").evaluate(status, {"m": PREDICTED})["m"]
@@ -194,7 +194,7 @@ def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():
 @every_metric
 def test_values_have_a_curve_and_lie_in_their_range(metric):
     y = cc.Survival(np.linspace(0.4, 3.9, N), np.ones(N))
-    status = cc.IPCW().fit(y).status(y, metric.grid(TimeGrid.of(TIMES)))
+    status = cc.IPCW().fit(y).weights(y, metric.grid(TimeGrid.of(TIMES)))
     found = metric.evaluate(status, {"m": PREDICTED, "other": PREDICTED})
     assert list(found) == ["m", "other"]
     low, high = metric.range
@@ -210,7 +210,7 @@ def test_values_have_a_curve_and_lie_in_their_range(metric):
 @pytest.mark.parametrize("metric", METRICS[:2], ids=lambda metric: metric.name)
 def test_integrated_scores_are_means_over_time(metric):
     y = cc.Survival(np.linspace(0.4, 3.9, N), np.ones(N))
-    found = metric.evaluate(cc.IPCW().fit(y).status(y, TIMES), {"m": PREDICTED})["m"]
+    found = metric.evaluate(cc.IPCW().fit(y).weights(y, TIMES), {"m": PREDICTED})["m"]
     order = np.argsort(TIMES, kind="stable")
     mean = np.trapezoid(found.curve[order], TIMES[order]) / 3.0
     assert found.value == pytest.approx(mean, rel=1e-12)

@@ -41,7 +41,7 @@ def test_without_censoring_it_is_vickers_formula():
     known = cc.net_benefit(None, drawn(0, 300)[1], predicted, times, THRESHOLDS, adjustment=cc.Oracle(event))
     np.testing.assert_allclose(known, expected, atol=1e-14)
     metric = cc.metric("net_benefit", threshold=0.2, at=0.3)
-    status = cc.IPCW().fit(y).status(y, [0.3])
+    status = cc.IPCW().fit(y).weights(y, [0.3])
     found = metric.evaluate(status, {"m": cc.Predictions([0.3, 1.0], survival(x, [0.3, 1.0]))})["m"]
     assert found.value == pytest.approx(expected[1][1], abs=1e-14)
     assert found.profile.x.size == 99

@@ -93,11 +93,11 @@ def test_errors_are_those_of_the_bootstrap(name):
     metric = cc.metric("auc", at=0.6)
 
     def curve(rows):
-        status = adjustment.fit(y[rows]).status(y[rows], [0.6])
+        status = adjustment.fit(y[rows]).weights(y[rows], [0.6])
         return metric.evaluate(status, {"": RiskScores(marker[rows])})[""].profile.y
 
     replicates = np.array([curve(rng.integers(n, size=n)) for _ in range(300)])
-    status = adjustment.fit(y).status(y, [0.6])
+    status = adjustment.fit(y).weights(y, [0.6])
     found = influence(status, metric.profile_functionals(status, {"": RiskScores(marker)}), y)
     middle = slice(5, 80)
     ratio = replicates.std(axis=0, ddof=1)[middle] / found.standard_errors[middle]

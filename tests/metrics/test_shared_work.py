@@ -55,7 +55,7 @@ def drawn(seed):
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_a_value_and_its_derivatives_at_once_are_those_one_after_the_other(metric, how, narrow, monkeypatch):
     y, predictions = drawn(1)
-    status = ADJUSTMENTS[how].fit(y).status(y, metric.grid(TimeGrid.of(TIMES)).times)
+    status = ADJUSTMENTS[how].fit(y).weights(y, metric.grid(TimeGrid.of(TIMES)).times)
     values, apart = metric.evaluate(status, predictions), metric.functionals(status, predictions)
     expected = influence(status, apart, y)
     if narrow:
@@ -73,7 +73,7 @@ def test_a_value_and_its_derivatives_at_once_are_those_one_after_the_other(metri
 def test_weights_that_are_kept_are_those_that_are_not(monkeypatch):
     y, _ = drawn(2)
     fitted = ADJUSTMENTS["imputed from margins"].fit(y)
-    kept, anew = (fitted.status(y, TIMES) for _ in range(2))
+    kept, anew = (fitted.weights(y, TIMES) for _ in range(2))
     first = [(tile.event_free.copy(), tile.by_time[1].copy()) for tile in kept.tiles()]
     again = list(kept.tiles())
     monkeypatch.setattr(statuses, "_KEPT_ELEMENTS", 0)
@@ -136,7 +136,7 @@ def test_rows_are_put_as_by_assignment(shape):
 
 def test_a_curve_for_all_has_an_auc_of_one_half_that_nothing_moves():
     y, predictions = drawn(3)
-    status = ADJUSTMENTS["imputed from margins"].fit(y).status(y, TIMES)
+    status = ADJUSTMENTS["imputed from margins"].fit(y).weights(y, TIMES)
     found, moves = cc.metric("auc").evaluate_linearised(status, {"alike": predictions["alike"]})
     assert found["alike"].value == 0.5
     np.testing.assert_allclose(influence(status, moves, y).test, 0.0, atol=1e-14)

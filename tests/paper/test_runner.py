@@ -64,6 +64,7 @@ def test_a_run_writes_rows_tables_and_a_manifest(tmp_path):
     assert "mean\\_\\%" in (tmp_path / "squares.tex").read_text()
 
 
+@pytest.mark.dask
 def test_the_same_numbers_on_one_core_on_two_and_on_dask(tmp_path):
     from dask.distributed import LocalCluster
 
@@ -93,6 +94,7 @@ class Dying(Squares):
         return super().run_cell(cell)
 
 
+@pytest.mark.program
 def test_a_process_that_dies_is_told_in_a_sentence_and_what_was_finished_is_kept(tmp_path):
     with pytest.raises(ChildProcessError, match="a process died, .* finished cells are kept"):
         run(Dying(), tmp_path, n_jobs=2)
@@ -209,6 +211,7 @@ def test_a_disk_that_is_full_for_a_moment_costs_one_cell(tmp_path, monkeypatch):
     assert (resumed.rows, resumed.notes) == (expected, [])
 
 
+@pytest.mark.program
 def test_a_full_disk_stops_several_processes_with_that_alone(tmp_path, monkeypatch, recwarn):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -241,6 +244,7 @@ run(experiment, sys.argv[1], n_jobs=2, progress=lambda done, total: print(done, 
 """
 
 
+@pytest.mark.program
 def test_a_folder_takes_one_run_at_a_time_and_a_killed_one_lets_go(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER.format(root=str(Path(__file__).parents[2])), str(tmp_path)],
@@ -263,6 +267,7 @@ def test_a_folder_takes_one_run_at_a_time_and_a_killed_one_lets_go(tmp_path):
         process.stdout.close()
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_its_processes_end_with_it_however_it_ends(tmp_path, number):
     """Whoever reads its output waits for all that hold it, and loky's processes would idle for five minutes."""
@@ -296,6 +301,7 @@ run(experiment, sys.argv[1], n_jobs=2)
 """
 
 
+@pytest.mark.program
 def test_killed_at_random_moments_it_loses_and_repeats_nothing(tmp_path):
     """SIGKILL, again and again; every cell is there exactly once, with the numbers of an undisturbed run."""
     root = str(Path(__file__).parents[2])

@@ -113,7 +113,7 @@ def test_the_floor_is_unbiased(copula):
     gaps = []
     for seed in range(30):
         sample = design.draw(seed)
-        status = floor(sample).fit(sample.y).status(sample.y, times)
+        status = floor(sample).fit(sample.y).weights(sample.y, times)
         gaps.append(status.a.mean(axis=0) - (sample.event_time[:, None] > times).mean(axis=0))
     gaps = np.array(gaps)
     np.testing.assert_array_less(

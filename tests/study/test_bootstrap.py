@@ -10,12 +10,12 @@ import pytest
 
 import cocensor as cc
 from cocensor import _parallel
-from cocensor.adjustments import Adjustment, Fitted, Status, unregister_adjustment
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_adjustment
 from cocensor.adjustments.samples import Resample
 from cocensor.estimators import KaplanMeier
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.evaluation import results_of
-from cocensor.study.standing import standing
+from cocensor.study.lookup import results_of
+from cocensor.study.ranking import standing
 from tests.refusals import refuses
 
 N = 350
@@ -51,7 +51,7 @@ class Halves(Adjustment):
 
     assumption = "Half of the way is seen."
 
-    def _fit(self, y, x, predictions, folds):
+    def fit_to(self, sample, predictions):
         return FittedHalves(self)
 
 
@@ -59,11 +59,12 @@ class Halves(Adjustment):
 class FittedHalves(Fitted):
     adjustment: Halves
 
-    def _status(self, y, grid, x, predictions, whole):
+    def weights_for(self, sample, grid, predictions, whole):
+        y = sample.y
         if y.t_max < TEST.y.t_max:
             raise ValueError("the last subject is missing.")
         until = np.where(y.event, y.time, 2 * y.time)
-        return Status(grid, len(y), cc.Oracle(until).fit(y).status(y, grid).groups)
+        return EventWeights(grid, len(y), cc.Oracle(until).fit(y).weights(y, grid).groups)
 
 
 # --- agreement with the analytic errors ----------------------------------------------------------------------
@@ -199,7 +200,7 @@ def test_a_subject_drawn_twice_is_in_one_fold_of_aipcw():
     folds = {}
     for row, fold in zip(resample.test, again.hazards.event.fold, strict=True):
         assert folds.setdefault(row, fold) == fold
-    status = again.status(resample.samples.y_test, [5.0], resample.samples.x_test)
+    status = again.weights(resample.samples.y_test, [5.0], resample.samples.x_test)
     assert np.isfinite(status.a).all()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.evaluation import metric_of
+from cocensor.study.lookup import metric_of
 from tests.oracles.data import load, values
 from tests.study.noted import noted
 
@@ -61,7 +61,7 @@ def test_fits_are_kept(study):
         assert each.fits["three"].adjustment == each.adjustment
         shared = each.fits["three"] is each.fits["one"]
         assert shared == (name != "imputation_prediction")
-    again = result.results["ipcw"].fits["one"].status(study.test.y, result.data.times)
+    again = result.results["ipcw"].fits["one"].weights(study.test.y, result.data.times)
     found = metric_of(result, "ibs").evaluate(again, study.models)["one"].value
     assert found == pytest.approx(result.score("one", "ibs", "ipcw").value, rel=1e-12)
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import Adjustment, Fitted, Status, unregister_adjustment
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_adjustment
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed
 from cocensor.data import TimeGrid
 from cocensor.metrics import Metric, MetricValue, unregister_metric
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 
 TAUS = (0.0, 0.3, 0.6)
 
@@ -50,8 +50,10 @@ class Blend(Adjustment):
     def assumption(self):
         return "Half of the subjects, nobody knows which, drop out under the stated copula."
 
-    def _fit(self, y, x, predictions, folds):
-        return FittedBlend(self, *(cc.Imputation((), c).fit(y) for c in (self.copula, cc.Independence())))
+    def fit_to(self, sample, predictions):
+        return FittedBlend(
+            self, *(cc.Imputation((), c).fit(sample.y) for c in (self.copula, cc.Independence()))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +65,12 @@ class FittedBlend(Fitted):
     def with_copula(self, copula):
         return FittedBlend(Blend(copula), self.dependent.with_copula(copula), self.independent)
 
-    def _status(self, y, grid, x, predictions, whole):
-        half = [each.status(y, TimeGrid.of(grid.sorted)).a for each in (self.dependent, self.independent)]
+    def weights_for(self, sample, grid, predictions, whole):
+        y = sample.y
+        half = [each.weights(y, TimeGrid.of(grid.sorted)).a for each in (self.dependent, self.independent)]
         q = 0.5 * (half[0] + half[1])
         known = Imputed(lambda rows, columns: q[rows, columns])
-        return Status(grid, len(y), (Group.of(np.arange(len(y)), np.zeros(len(y), int), known, known),))
+        return EventWeights(grid, len(y), (Group.of(np.arange(len(y)), np.zeros(len(y), int), known, known),))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +128,7 @@ def test_both_are_in_the_sensitivity_analysis(result, sensitivity):
             values = grid.values(family, tau, "own_auc", "blend")
             assert grid.leaders("own_auc", "blend")[family][tau] == (max(values, key=values.get),)
     again = result.data.samples.fit(Blend(cc.Clayton.from_tau(0.6)), {})
-    status = result.data.samples.status(again, result.data.grid)
+    status = result.data.samples.weights(again, result.data.grid)
     expected = {m: v.value for m, v in AUC().evaluate(status, result.data.predictions).items()}
     assert grid.values("clayton", 0.6, "own_auc", "blend") == pytest.approx(expected)
     assert "By the AUC at the horizon, scored with “blend of two”" in sensitivity.statement

@@ -11,8 +11,8 @@ import cocensor as cc
 from cocensor.inference import influence
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
+from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
-from cocensor.study.standing import standing
 from tests.refusals import refuses
 
 DATA = SyntheticDesign(n=500, n_features=3, copula=cc.Clayton.from_tau(0.4)).draw(1)
@@ -82,7 +82,7 @@ def test_a_score_beyond_the_range_keeps_its_interval():
 
 
 def test_the_error_of_a_difference_is_that_of_the_same_subjects(result):
-    status = result.results["imputation"].fitted.status(TEST.y, TIMES)
+    status = result.results["imputation"].fitted.weights(TEST.y, TIMES)
     metric = cc.metric("ibs")
     both = {name: MODELS[name] for name in ("1", "3")}
     found = influence(status, metric.functionals(status, both), TEST.y)

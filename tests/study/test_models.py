@@ -133,9 +133,9 @@ def test_each_prediction_is_validated_once(study, monkeypatch):
 def test_a_status_that_does_not_depend_on_the_model_is_computed_once(study, monkeypatch):
     from cocensor.adjustments import imputation
 
-    calls, original = [], imputation._ImputationFromMargins._status
+    calls, original = [], imputation._ImputationFromMargins.weights_for
     monkeypatch.setattr(
-        imputation._ImputationFromMargins, "_status", lambda *given: calls.append(1) or original(*given)
+        imputation._ImputationFromMargins, "weights_for", lambda *given: calls.append(1) or original(*given)
     )
     result = study.evaluate(adjustments=["cg_q"])
     assert len(calls) == 1

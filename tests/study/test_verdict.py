@@ -337,7 +337,7 @@ def test_robustness_is_the_first_of_the_tipping_points(two):
     lines = line([0.2, 0.2, 0.12, 0.05]) | line([0.2, 0.2, 0.18, 0.05], family="clayton")
     _, sensitivity = made(two, lines, A_FIRST, error=ERROR)
     sensitivity = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau))
-    tip = next(tip for tip in sensitivity.tips("a", "b") if tip.kind == "interval")
+    tip = next(tip for tip in sensitivity.tipping_points("a", "b") if tip.kind == "interval")
     found = sensitivity.verdict.robustness
     assert (found.tau, found.hazard_ratio, found.family) == (tip.tau, tip.hazard_ratio, tip.family)
 
@@ -446,7 +446,7 @@ def test_over_a_grid_of_another_adjustment_it_is_told_by_that_one(two):
 def test_a_grid_of_what_no_verdict_counts_does_not_say_how_far_one_holds(two):
     evaluation, sensitivity = made(two, line([0.11] * 4), A_FIRST, error=ERROR)
     silent = cc.adjustment("dep", copula=cc.Clayton(1.0))
-    assert not silent.votes
+    assert not silent.counts_in_ranking
     found = of_other(evaluation, sensitivity, "dep", adjustment=silent).verdict
     assert (found.adjustment, found.leader, found.tried, found.reach) == ("imputation", "a", (), None)
 

@@ -17,7 +17,7 @@ from cocensor.adjustments.registry import (
     register_adjustment,
     unregister_adjustment,
 )
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.tile import Tile
 from cocensor.adjustments.true_law import TrueLaw
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Imputed, Observed, Terms
@@ -31,6 +31,7 @@ __all__ = [
     "Adjustment",
     "DenseGradient",
     "DependentIPCW",
+    "EventWeights",
     "Fitted",
     "Functionals",
     "Gradient",
@@ -42,7 +43,6 @@ __all__ = [
     "Observed",
     "Oracle",
     "Part",
-    "Status",
     "Terms",
     "Tile",
     "TrueLaw",

@@ -17,10 +17,10 @@ from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, Survival, TimeGrid
+from cocensor.data import Predicted, Sample, Survival, TimeGrid
 from cocensor.data.covariates import Encoding
 
 # Integrals run over all distinct times of the fitted sample up to so many, then over quantiles of these.
@@ -88,8 +88,8 @@ class AIPCW(Adjustment):
     >>> x = rng.normal(size=(4000, 1))
     >>> event, dropout = (rng.exponential(np.exp(-0.8 * x[:, 0])) for _ in range(2))
     >>> y = Survival.from_latent(event, dropout)
-    >>> weights = AIPCW("cox", "cox").fit(y, x).status(y, [1.0], x)
-    >>> ipcw = IPCW().fit(y).status(y, [1.0])
+    >>> weights = AIPCW("cox", "cox").fit(y, x).weights(y, [1.0], x)
+    >>> ipcw = IPCW().fit(y).weights(y, [1.0])
     >>> [round(float(each.mean()), 2) for each in (event > 1.0, weights.a, ipcw.a)]
     [0.37, 0.37, 0.42]
 
@@ -128,7 +128,9 @@ class AIPCW(Adjustment):
             "or that of the censoring is correct."
         )
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
+        y, x = sample.y, sample.x
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models event and censoring given covariates.")
         encoding, matrix, notes = encoded(x, "x_train", len(y), "y_train")
@@ -172,14 +174,10 @@ class _FittedAIPCW(Fitted):
         assert isinstance(self.hazards, CrossFitted)
         return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y, x = sample.y, sample.x
         if x is None:
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
@@ -200,11 +198,11 @@ class _FittedAIPCW(Fitted):
             lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])
             groups.append(Group.of(rows, cut, Imputed(curves.before), Imputed(after)))
-        status = Status(grid, len(y), tuple(groups), notes=self.notes)
+        status = EventWeights(grid, len(y), tuple(groups), notes=self.notes)
         load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
         return status.replaced(load=load)
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
         remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
         return no_score_from(grid.sorted, load, whole.n, remedy)
@@ -223,7 +221,7 @@ def _spread(times: FloatArray) -> FloatArray:
     return times[np.linspace(0, times.size - 1, _MOST_KNOTS).round().astype(np.intp)]
 
 
-def _extent(status: Status) -> tuple[FloatArray, FloatArray]:
+def _extent(status: EventWeights) -> tuple[FloatArray, FloatArray]:
     """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
     total, largest = np.zeros((2, status.grid.sorted.size))
     for block in status.blocks():

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray, Rows, check_choice, refuse_first
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT_FREE
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, Survival, TimeGrid
+from cocensor.data import Predicted, Sample, Survival, TimeGrid
 from cocensor.joint.design import Design
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class Adjustment(ABC):
     """An answer to "who is still event-free at t?" under a stated assumption about the censoring.
 
     A value: a frozen dataclass, compared by its fields. :meth:`fit` learns from outcomes what the answer needs, and
-    returns a :class:`Fitted`, whose ``status`` gives the weights of test subjects (see :class:`Status`).
+    returns a :class:`Fitted`, whose ``weights`` gives the weights of test subjects (see :class:`EventWeights`).
 
-    Subclasses define :meth:`_fit` and ``assumption``; those that rest on a copula have it as the field ``copula``.
+    Subclasses define :meth:`fit_to` and ``assumption``; those that rest on a copula have it as the field ``copula``.
 
     Examples
     --------
@@ -47,10 +47,10 @@ class Adjustment(ABC):
     ...     @property
     ...     def assumption(self):
     ...         return f"Censoring is independent; nobody counts for more than {1 / self.floor:.0f}."
-    ...     def _fit(self, y, x, predictions, folds):
-    ...         return cc.IPCW(min_probability=self.floor).fit(y)
+    ...     def fit_to(self, sample, predictions):
+    ...         return cc.IPCW(min_probability=self.floor).fit(sample.y)
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
-    >>> FlooredIPCW(0.8).fit(y).status(y, [2.5]).a.T.round(2)
+    >>> FlooredIPCW(0.8).fit(y).weights(y, [2.5]).a.T.round(2)
     array([[0.  , 0.  , 1.25, 1.25]])
     """
 
@@ -69,7 +69,7 @@ class Adjustment(ABC):
         return frozenset()
 
     @property
-    def votes(self) -> bool:
+    def counts_in_ranking(self) -> bool:
         """Whether a verdict may count it: not where scores are biased even if censoring is independent."""
         return True
 
@@ -115,10 +115,11 @@ class Adjustment(ABC):
         Fitted
         """
         with one_blas_thread:
-            return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
+            return self.fit_to(Sample(Survival.coerce(y, "y_train"), x, folds=folds), predictions or {})
 
     @abstractmethod
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted: ...
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from outcomes, covariates and folds of a sample, and from predictions, what the weights need."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -151,7 +152,7 @@ class Fitted(ABC):
     >>> from cocensor import IPCW
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> fitted = IPCW().fit(y)
-    >>> fitted.status(y, [2.5]).a.T.round(2)
+    >>> fitted.weights(y, [2.5]).a.T.round(2)
     array([[0. , 0. , 1.5, 1.5]])
     """
 
@@ -159,14 +160,14 @@ class Fitted(ABC):
     notes: tuple[Note, ...] = ()
     design: Design | None = None
 
-    def status(
+    def weights(
         self,
         y: Any,
         times: npt.ArrayLike | TimeGrid,
         x: Any = None,
         predictions: Mapping[str, Predicted] | None = None,
         whole: WholeSample | None = None,
-    ) -> Status:
+    ) -> EventWeights:
         """The weights of test subjects at ``times``, which may be in any order and repeated.
 
         Parameters
@@ -180,25 +181,27 @@ class Fitted(ABC):
             Their predictions by model, where these are given; not needed of the subjects that were fitted to.
         whole : WholeSample, optional
             Where ``y`` is a part of a sample, what is known of the whole. Each subject has the weights that it has
-            within the whole. What takes all subjects is left to :meth:`until` and :meth:`notes_of`, with the merged
-            ``load`` of all parts.
+            within the whole. What takes all subjects is left to :meth:`valid_until` and :meth:`notes_of`, with
+            the merged ``load`` of all parts.
         """
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
         known = WholeSample.of(outcomes) if whole is None else whole
-        found = self._status(outcomes, grid, x, predictions, known)
-        again = partial(self.status, outcomes, x=x, predictions=predictions, whole=whole)
-        return (self.settled(found, known) if whole is None else found).replaced(again=again)
+        found = self.weights_for(Sample(outcomes, x), grid, predictions, known)
+        at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
+        return (self.settled(found, known) if whole is None else found).replaced(at_times=at_times)
 
-    def settled(self, status: Status, whole: WholeSample, load: WeightLoad | None = None) -> Status:
+    def settled(
+        self, status: EventWeights, whole: WholeSample, load: WeightLoad | None = None
+    ) -> EventWeights:
         """A status with what takes all subjects: until when there is an answer, and notes.
 
         ``load`` is that of all subjects; by default that of the status, which is then one of all.
         """
         load = status.load if load is None else load
-        until = min(status.until, self.until(load, status.grid, whole))
-        return status.replaced(until=until, notes=(*status.notes, *self.notes_of(load, whole)))
+        until = min(status.valid_until, self.valid_until(load, status.grid, whole))
+        return status.replaced(valid_until=until, notes=(*status.notes, *self.notes_of(load, whole)))
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """From when on there is no answer, by the ``load`` of all subjects; warns of that, and of what is close to it.
 
         :meth:`status` asks for itself, unless it is that of a part.
@@ -212,7 +215,7 @@ class Fitted(ABC):
     def for_others(self) -> Fitted:
         """A small copy that answers for any subjects, and knows nothing of those that were fitted to.
 
-        Nothing can be fitted again, and its status has no :meth:`Status.pull_back`.
+        Nothing can be fitted again, and its status has no :meth:`EventWeights.pull_back`.
         """
         return self
 
@@ -240,14 +243,10 @@ class Fitted(ABC):
         return resample.samples.fit(self.adjustment, predictions)
 
     @abstractmethod
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status: ...
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid."""
 
     def __repr__(self) -> str:
         return f"{self.adjustment!r}, fitted"

@@ -26,10 +26,10 @@ from cocensor.adjustments.base import (
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, RiskTable, StepFunction, Survival, TimeGrid, shown_time
+from cocensor.data import Predicted, RiskTable, Sample, StepFunction, Survival, TimeGrid, shown_time
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
 from cocensor.joint.settings import resolve_family
@@ -81,7 +81,7 @@ class DependentIPCW(JointSettings, Adjustment):
     --------
     >>> from cocensor import Clayton, DependentIPCW
     >>> y = ([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
-    >>> DependentIPCW(Clayton(1.0)).fit(y).status(y, [7.0]).b.T.round(3)
+    >>> DependentIPCW(Clayton(1.0)).fit(y).weights(y, [7.0]).b.T.round(3)
     array([[1.   , 0.   , 0.   , 1.324, 1.822, 0.   , 0.   , 0.   ]])
     """
 
@@ -117,7 +117,9 @@ class DependentIPCW(JointSettings, Adjustment):
         """Covariates, where it is given them."""
         return frozenset({"covariates"} if self.given else ())
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
+        y, x = sample.y, sample.x
         if self.given is None:
             return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         notes: tuple[Note, ...] = ()
@@ -153,14 +155,10 @@ class _IPCWFromMargins(Fitted):
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self._y)
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y = sample.y
         tail = self.adjustment.tail
         refuse_beyond(tail, grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
@@ -177,9 +175,9 @@ class _IPCWFromMargins(Fitted):
             Group.of(rows, cut, EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), len(y), grid),
         )
-        return Status(grid, len(y), groups, load=_load(grid, no_answer_from=rare))
+        return EventWeights(grid, len(y), groups, load=_load(grid, no_answer_from=rare))
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
         until = min(self._until, load.no_answer_from)
         _warn_from(until, grid)
@@ -230,19 +228,15 @@ class _IPCWFromJoint(Fitted):
         joint = self.joint.resampled(rows, self.adjustment.copula)
         return self.to(self.y[rows], self.adjustment, joint, self.notes)
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y, x = sample.y, sample.x
         n, cut = len(y), grid.cut(y.time)
         happened = y.event & (y.time <= grid.last)
         if whole.n_events == whole.n:
             # Everything is seen: nothing stands for anything else.
-            return Status(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
+            return EventWeights(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
         model = self.joint.needed
         X = model.covariates(x, n, "x_test", "y_test")
         at_risk = AtRisk(model, grid.sorted, X)
@@ -274,9 +268,9 @@ class _IPCWFromJoint(Fitted):
             Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
         )
         load = _load(grid, total=free, unseen=unseen, no_answer_from=rare_from)
-        return Status(grid, n, groups, load=load, model=model, notes=self.notes)
+        return EventWeights(grid, n, groups, load=load, model=model, notes=self.notes)
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         if load is None:
             return np.inf
         # From the last time of either sample on nobody is left to stand for those who are event-free.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from cocensor._checks import BoolArray, FloatArray, Rows
 
 if TYPE_CHECKING:
-    from cocensor.adjustments.status import Status
+    from cocensor.adjustments.status import EventWeights
 
 
 class GradientBlock(Protocol):
@@ -83,7 +83,7 @@ class Functionals:
         """How many there are: all F of the first model come first."""
         return len(self.gradients) * int(self.time_weights.shape[1])
 
-    def parts(self, status: Status) -> Iterator[Part]:
+    def parts(self, status: EventWeights) -> Iterator[Part]:
         """All of them at once."""
         yield Part(status, self, slice(None))
 
@@ -94,7 +94,7 @@ class Part(NamedTuple):
     The derivatives of several parts add up; ``places`` says which of the values a part is about.
     """
 
-    status: Status
+    status: EventWeights
     functionals: Functionals
     places: Any
 
@@ -106,5 +106,5 @@ class Linearised(Protocol):
     def size(self) -> int:
         """The number of values."""
 
-    def parts(self, status: Status) -> Iterator[Part]:
+    def parts(self, status: EventWeights) -> Iterator[Part]:
         """The derivatives, part by part."""

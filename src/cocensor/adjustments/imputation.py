@@ -20,10 +20,10 @@ from cocensor.adjustments.imputation_design import Recipe, check_score_times, im
 from cocensor.adjustments.imputed_joint import ImputationFromJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
-from cocensor.adjustments.status import Status
+from cocensor.adjustments.status import EventWeights
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival, TimeGrid
+from cocensor.data import Predicted, Sample, Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.margin_influence import PullBack
 from cocensor.joint.settings import resolve_family
@@ -211,7 +211,7 @@ class Imputation(JointSettings, Adjustment):
         return frozenset("predictions" if each == "everything" else each for each in _as_given(self.given))
 
     @property
-    def votes(self) -> bool:
+    def counts_in_ranking(self) -> bool:
         """Not given nothing: what is imputed from margins alone does not follow the subject."""
         return bool(self.given)
 
@@ -225,7 +225,9 @@ class Imputation(JointSettings, Adjustment):
         """Given something, unless a model is that was fitted under dependence."""
         return bool(self.given) and (self.model is None or self.model.copula.is_independence)
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
+        y, x, folds = sample.y, sample.x, sample.folds
         if not self.given:
             return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
@@ -264,17 +266,12 @@ class _ImputationFromMargins(Fitted):
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
         return impute_from_margins(
             self.margin,
-            y,
+            sample.y,
             grid,
             dropout=self.adjustment.conditioning == "dropout",
             tail=self.adjustment.tail,

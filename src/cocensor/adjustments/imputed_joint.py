@@ -27,11 +27,11 @@ from cocensor.adjustments.hazard_ratio import (
 from cocensor.adjustments.imputation_columns import ImputationDesign
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival, TimeGrid, shown_time
+from cocensor.data import Predicted, Sample, Survival, TimeGrid, shown_time
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
 from cocensor.joint.model import JointModel
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
 
 
-class ImputedByJoint(Status):
+class ImputedByJoint(EventWeights):
     """A status with ``imputed`` groups of subjects, event-free with the probabilities q given z of a joint model."""
 
     def __init__(
@@ -70,7 +70,7 @@ class ImputedByJoint(Status):
         return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
 
     @property
-    def doubts(self) -> tuple[Note, ...]:
+    def interval_caveats(self) -> tuple[Note, ...]:
         """A cumulative hazard that only the constraint keeps from falling."""
         return (noted("hazard_kept_from_falling"),) if self._influence.held else ()
 
@@ -190,14 +190,11 @@ class ImputationFromJoint(Fitted):
             design=None if self.design is None else self.design[rows],
         )
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid."""
+        y, x = sample.y, sample.x
         # Whoever is censored after the last time asked for is event-free at all of them.
         asked = ~y.event & (y.time < grid.last)
         cut = grid.cut(y.time)
@@ -237,7 +234,7 @@ class ImputationFromJoint(Fitted):
             imputed=imputed,
         )
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Always; warns of times that nobody's hazard is known at, where these are asked for."""
         model = self.joint.model
         if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:

@@ -9,7 +9,7 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows
 from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
 from cocensor.adjustments.margins_status import ImputedFromMargins, MarginsAt
-from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
 from cocensor.copulas import Copula
 from cocensor.data import Survival, TimeGrid
@@ -27,7 +27,7 @@ def impute_from_margins(
     tail: Hold,
     sample: Survival | None,
     pull: Callable[[], PullBack],
-) -> Status:
+) -> EventWeights:
     """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it.
 
     The margins were fitted to the ``sample``, to which ``pull`` leads back, where it is known.
@@ -52,7 +52,7 @@ def impute_from_margins(
         rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
         groups.append(Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest))
     if sample is None:
-        return Status(grid, len(y), tuple(groups))
+        return EventWeights(grid, len(y), tuple(groups))
     return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample, pull)
 
 

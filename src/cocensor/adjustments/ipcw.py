@@ -29,10 +29,10 @@ from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_mod
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.ipcw_influence import HazardUse, IPCWStatus
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Observed, Terms, Weights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, StepFunction, Survival, TimeGrid, shown_time, structured
+from cocensor.data import Predicted, Sample, StepFunction, Survival, TimeGrid, shown_time, structured
 from cocensor.data.covariates import Covariates, Encoding
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
@@ -68,7 +68,7 @@ class IPCW(Adjustment):
         Weigh an event at :math:`t_i` by :math:`G(t_i-)`, as R's riskRegression does, or by :math:`G(t_i)`, and where
         that is 0 by nothing, with a :class:`HorizonWarning`; then nobody is event-free from the last time on.
     min_probability : float, optional
-        Lift smaller G to this floor; ``Status.n_floored`` counts the weights that rest on it. Without it,
+        Lift smaller G to this floor; ``EventWeights.n_floored`` counts the weights that rest on it. Without it,
         a weight that needs G = 0 is an error, or as ``convention`` says.
     tail : {"last"} or None
         Hold G at its last value beyond the last training time, or refuse.
@@ -86,7 +86,7 @@ class IPCW(Adjustment):
     --------
     >>> from cocensor import IPCW
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
-    >>> IPCW().fit(y).status(y, [3.5]).b.T
+    >>> IPCW().fit(y).weights(y, [3.5]).b.T
     array([[1. , 0. , 1.5, 0. ]])
 
     References
@@ -126,13 +126,15 @@ class IPCW(Adjustment):
             return "Censoring is independent of the event and of the predictions."
         return "Censoring is independent of the event given the covariates, and its model is correct."
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
-        sample, known = y, WholeSample.of(y)
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
+        y, x = sample.y, sample.x
+        known = WholeSample.of(y)
         if y.administrative is not None:
             y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
             curve = KaplanMeier(of="dropout").fit(y).survival_
-            return _FittedIPCW(self, known, curve, None, _FittedTo(sample, y))
+            return _FittedIPCW(self, known, curve, None, _FittedTo(sample.y, y))
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         encoding, matrix = None, None
@@ -144,11 +146,11 @@ class IPCW(Adjustment):
             check_length(x, "x_train", len(y), "y_train")  # a frame is for the user's own model to read
         if self.censoring == "cox":
             cox = CoxPH(of="dropout").fit(x, y)
-            return _FittedIPCW(self, known, None, cox, _FittedTo(sample, y, cox, matrix), encoding, notes)
+            return _FittedIPCW(self, known, None, cox, _FittedTo(sample.y, y, cox, matrix), encoding, notes)
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
         exchanged = Survival(y.time, ~y.event)
         model.fit(x, structured(exchanged.time, exchanged.event))
-        fitted_to = _FittedTo(sample, exchanged, model, matrix)
+        fitted_to = _FittedTo(sample.y, exchanged, model, matrix)
         return _FittedIPCW(self, known, None, model, fitted_to, encoding, notes)
 
 
@@ -183,14 +185,10 @@ class _FittedIPCW(Fitted):
         return replace(self, fitted_to=None)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y, x = sample.y, sample.x
         how = self.adjustment
         side: Side = "left" if how.convention == "left_limit" else "right"
         at, last = grid.sorted, whole.t_max
@@ -247,7 +245,7 @@ class _FittedIPCW(Fitted):
             min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf)),
         )
         if self.fitted_to is None or not (given is None or isinstance(given, ByCox)):
-            return Status(grid, len(y), groups, load=load, notes=self.notes)
+            return EventWeights(grid, len(y), groups, load=load, notes=self.notes)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
         use = HazardUse(y, at, side, weights, before, ceiling, given)
         return IPCWStatus(grid, groups, use, self.fitted_to, load=load, notes=self.notes)
@@ -258,7 +256,7 @@ class _FittedIPCW(Fitted):
             return replace(load, n_floored=n_small)
         return replace(load, n_replaced=n_small, replaced_from=small_from)
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
         if load.n_replaced:
             warnings.warn(

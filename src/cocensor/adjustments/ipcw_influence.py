@@ -25,7 +25,7 @@ from cocensor._checks import FloatArray, IntArray, Rows, Side, row_blocks
 from cocensor._numerics import lookup
 from cocensor.adjustments.censoring_curves import ByCox
 from cocensor.adjustments.gradient import Functionals, Part
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Weights
 from cocensor.data import Survival, TimeGrid
 from cocensor.estimators.hazard_influence import HazardInfluence
@@ -99,7 +99,7 @@ class HazardUse:
         return self.given.covariates[rows] - self.given.centre
 
 
-class IPCWStatus(Status):
+class IPCWStatus(EventWeights):
     """Weights by an estimated hazard of censoring, of which the influence is known."""
 
     def __init__(
@@ -175,11 +175,11 @@ class _Sums:
         self._grid_at, self._by_time = list[IntArray](), list[FloatArray]()
 
     def of_part(
-        self, status: Status, use: HazardUse, functionals: Functionals
+        self, status: EventWeights, use: HazardUse, functionals: Functionals
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of test subjects in the order of time, with what their events add; the rest is summed up by time."""
         response, order = self.response, use.y.order
-        known = int(np.searchsorted(status.grid.sorted, status.until))
+        known = int(np.searchsorted(status.grid.sorted, status.valid_until))
         times, weights = status.grid.sorted[:known], functionals.time_weights[:known]
         n_models, p = len(functionals.gradients), response.drift.shape[1]
         at_risk_sums, moments = np.zeros((n_models, known)), np.zeros((n_models, known, p))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Term, Terms
 
 # A table of so many times stays in the cache.
@@ -33,7 +33,7 @@ class Known:
     terms: Terms
 
     @classmethod
-    def of(cls, status: Status) -> tuple[Known | None, tuple[Group, ...]]:
+    def of(cls, status: EventWeights) -> tuple[Known | None, tuple[Group, ...]]:
         """Those of a status, and the groups of the others; None where they are less than half of all."""
         n_times = status.grid.sorted.size
         groups = [group for group in status.groups if _counts_as_known(group, n_times)]

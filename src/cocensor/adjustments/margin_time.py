@@ -13,11 +13,11 @@ from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.data import TAILS, Interpolation, Predicted, Survival, Tail, TimeGrid
+from cocensor.data import TAILS, Interpolation, Predicted, Sample, Survival, Tail, TimeGrid
 from cocensor.estimators import CopulaGraphic
 
 
@@ -52,7 +52,7 @@ class MarginTime(Adjustment):
     --------
     >>> from cocensor import MarginTime
     >>> y = ([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
-    >>> MarginTime().fit(y).status(y, [9.0]).a[1]
+    >>> MarginTime().fit(y).weights(y, [9.0]).a[1]
     array([1.])
 
     References
@@ -75,7 +75,7 @@ class MarginTime(Adjustment):
         CopulaGraphic(self.copula)  # refuses a copula without a graphic form
 
     @property
-    def votes(self) -> bool:
+    def counts_in_ranking(self) -> bool:
         """Never: one imputed time per subject biases the score of even the true model."""
         return False
 
@@ -87,8 +87,9 @@ class MarginTime(Adjustment):
             "censored subject."
         )
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
-        return _FittedMarginTime(self, y, CopulaGraphic(self.copula).fit(y))
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
+        return _FittedMarginTime(self, sample.y, CopulaGraphic(self.copula).fit(sample.y))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,14 +107,10 @@ class _FittedMarginTime(Fitted):
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y = sample.y
         margin, how = self.margin, self.adjustment
         censored = np.flatnonzero(~y.event)
         c = y.time[censored]
@@ -134,9 +131,9 @@ class _FittedMarginTime(Fitted):
         load = WeightLoad.nothing(grid.sorted.size)
         load = replace(load, total=load.total + total, n_replaced=late)
         group = Group.of(np.arange(len(y)), grid.cut(until), alive, dead)
-        return Status(grid, len(y), (group,), normaliser=total, load=load)
+        return EventWeights(grid, len(y), (group,), normaliser=total, load=load)
 
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Always; a sample without any weight is refused."""
         if load is not None and not load.total.any():
             raise ValueError(

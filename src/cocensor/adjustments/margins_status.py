@@ -12,7 +12,7 @@ from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse
 from cocensor._numerics import hazard_from_survival
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.hazard_ratio import geometric_mean
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.status import EventWeights, Group
 from cocensor.data import Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
@@ -61,7 +61,7 @@ class MarginsAt:
         return cls(True, s_t, s_c, before, after, last)
 
 
-class ImputedFromMargins(Status):
+class ImputedFromMargins(EventWeights):
     """The answer of imputation given nothing, of whom it is ``asked`` for."""
 
     def __init__(

@@ -11,10 +11,10 @@ import numpy as np
 from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
-from cocensor.data import Predicted, Survival, TimeGrid
+from cocensor.data import Predicted, Sample, TimeGrid
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Oracle(Adjustment):
     --------
     >>> from cocensor import Oracle
     >>> y = ([1.0, 5.0], [0, 1])
-    >>> Oracle([2.0, 5.0]).fit(y).status(y, [1.0, 3.0]).a
+    >>> Oracle([2.0, 5.0]).fit(y).weights(y, [1.0, 3.0]).a
     array([[1., 0.],
            [1., 1.]])
     """
@@ -48,7 +48,8 @@ class Oracle(Adjustment):
         """What the weights rest on."""
         return "The true event times are known, as in a simulation."
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
         return _FittedOracle(self)
 
 
@@ -59,14 +60,10 @@ class _FittedOracle(Fitted):
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y = sample.y
         times = self.adjustment.event_times
         refuse_part(y, whole, "event_times")
         check_length(times, "event_times", len(y), "y_test")

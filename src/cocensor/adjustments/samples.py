@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from cocensor._checks import Rows
 from cocensor.adjustments.base import Adjustment, Fitted
-from cocensor.adjustments.status import Status
+from cocensor.adjustments.status import EventWeights
 from cocensor.data import Predicted, Sample, Survival, TimeGrid
 
 #: Models by name, the fit that serves them, and their status.
-StatusOfModels = tuple[dict[Any, Predicted], Fitted, Status]
+StatusOfModels = tuple[dict[Any, Predicted], Fitted, EventWeights]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +87,20 @@ class Samples:
             return [{name: each} for name, each in predictions.items()]
         return [dict(predictions)]
 
-    def statuses(
+    def weights_by_fit(
         self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predicted]
     ) -> Iterator[StatusOfModels]:
         """The status of every group of models that share one."""
         if isinstance(adjustment, Fitted):
-            yield dict(predictions), adjustment, self.status(adjustment, grid)
+            yield dict(predictions), adjustment, self.weights(adjustment, grid)
             return
         for models in self.groups(adjustment, predictions):
             fitted = self.fit(adjustment, models)
-            yield models, fitted, self.status(fitted, grid)
+            yield models, fitted, self.weights(fitted, grid)
 
-    def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+    def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Who of the test subjects is event-free."""
-        return fitted.status(self.test.y, grid, self.test.x)
+        return fitted.weights(self.test.y, grid, self.test.x)
 
 
 @dataclass(frozen=True, eq=False)

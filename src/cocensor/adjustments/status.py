@@ -98,10 +98,10 @@ def _block(group: Group, part: slice, start: int, stop: int) -> Block:
     return Block(rows, used)
 
 
-class Status:
+class EventWeights:
     """The two weights of every subject at every time, and the normaliser.
 
-    Made by :meth:`Fitted.status`. Metrics read :meth:`blocks`; ``a`` and ``b`` materialise the weights as
+    Made by :meth:`Fitted.weights`. Metrics read :meth:`blocks`; ``a`` and ``b`` materialise the weights as
     n × T arrays, for inspection.
 
     Attributes
@@ -111,11 +111,11 @@ class Status:
     n : int
         Number of subjects.
     normaliser : float
-    until : float
+    valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
-        is known once all parts are (:meth:`Fitted.until`).
+        is known once all parts are (:meth:`Fitted.valid_until`).
     load : WeightLoad or None
-        What the weights come to, where that decides on ``until``.
+        What the weights come to, where that decides on ``valid_until``.
     n_floored : int
         How many weights, over subjects and times, rest on a floor that was asked for.
     notes : tuple of Note
@@ -127,9 +127,9 @@ class Status:
     --------
     >>> from cocensor import IPCW
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
-    >>> status = IPCW().fit(y).status(y, [2.5])
+    >>> status = IPCW().fit(y).weights(y, [2.5])
     >>> status
-    Status(n=4, times=1, normaliser=4)
+    EventWeights(n=4, times=1, normaliser=4)
     >>> status.a.T.round(2), status.b.T.round(2)
     (array([[0. , 0. , 1.5, 1.5]]), array([[1., 0., 0., 0.]]))
     """
@@ -141,17 +141,17 @@ class Status:
         groups: tuple[Group, ...],
         *,
         normaliser: float | None = None,
-        until: float = np.inf,
+        valid_until: float = np.inf,
         load: WeightLoad | None = None,
         notes: tuple[Note, ...] = (),
         model: Any = None,
     ) -> None:
         self.grid, self.n, self.groups = grid, n, groups
         self.normaliser = float(n) if normaliser is None else float(normaliser)
-        self.until, self.load = until, load
+        self.valid_until, self.load = valid_until, load
         self.notes, self.model = notes, model
         #: Makes the same answer at other times; None where nothing can.
-        self.again: Callable[[TimeGrid], Status] | None = None
+        self.at_times: Callable[[TimeGrid], EventWeights] | None = None
         #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
         self.subsample: Any = None
 
@@ -162,7 +162,7 @@ class Status:
         return made
 
     def __repr__(self) -> str:
-        return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
+        return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
 
     @property
     def times(self) -> FloatArray:
@@ -226,13 +226,13 @@ class Status:
         """Both weights of all subjects at all of the sorted times."""
         return self._dense(slice(0, self.grid.sorted.size))
 
-    def only(self, columns: slice) -> Status:
+    def at_columns(self, columns: slice) -> EventWeights:
         """The same answer at some of the sorted times alone."""
         if columns.start == 0 and columns.stop >= self.grid.sorted.size:
             return self
-        if self.again is None:
+        if self.at_times is None:
             raise ValueError("a status that was made by hand is known at its own times alone.")
-        return self.again(TimeGrid.of(self.grid.sorted[columns]))
+        return self.at_times(TimeGrid.of(self.grid.sorted[columns]))
 
     def _dense(self, columns: slice) -> FloatArray:
         """Both weights of all subjects at some of the sorted times."""
@@ -256,7 +256,7 @@ class Status:
         return None
 
     @property
-    def doubts(self) -> tuple[Note, ...]:
+    def interval_caveats(self) -> tuple[Note, ...]:
         """Why intervals that rest on :meth:`pull_back` may be off."""
         return ()
 
@@ -289,11 +289,11 @@ class Status:
     @cached_property
     def _weights(self) -> npt.NDArray[np.float64]:
         both = self._dense(slice(0, self.grid.sorted.size))
-        both[:, :, self.grid.sorted >= self.until] = np.nan
+        both[:, :, self.grid.sorted >= self.valid_until] = np.nan
         return self.grid.restore(both)
 
 
-class NothingFitted(Status):
+class NothingFitted(EventWeights):
     """The answer of what is known beforehand: no subject adds anything by way of a fit."""
 
     @property

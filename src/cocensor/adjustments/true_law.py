@@ -12,11 +12,11 @@ from cocensor._checks import FloatArray
 from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
 from cocensor.adjustments.imputed_margins import given_censoring
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival, TimeGrid
+from cocensor.data import Predicted, Sample, TimeGrid
 
 # From one moment to the next a smooth curve falls by less than this.
 _STEP = 1e-9
@@ -43,7 +43,7 @@ class TrueLaw(Adjustment):
     ...     return np.exp(-t)
     >>> law = TrueLaw(Clayton(4.0), lambda t: np.tile(np.exp(-t), (1, 1)), alike, alike)
     >>> y = ([1.0], [0])
-    >>> law.fit(y).status(y, [1.5, 2.0]).a.round(3)
+    >>> law.fit(y).weights(y, [1.5, 2.0]).a.round(3)
     array([[0.165, 0.015]])
     """
 
@@ -62,7 +62,8 @@ class TrueLaw(Adjustment):
         """There is one truth."""
         return False
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
         return _FittedLaw(self)
 
 
@@ -75,14 +76,10 @@ class _FittedLaw(Fitted):
             "the law of the simulation holds for the test subjects as drawn, not for a resample."
         )
 
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predicted] | None,
-        whole: WholeSample,
-    ) -> Status:
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y = sample.y
         refuse_part(y, whole, "the law of the simulation")
         law, cut = self.adjustment, grid.cut(y.time)
         asked = ~y.event & (y.time < grid.last)

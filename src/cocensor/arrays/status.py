@@ -10,7 +10,7 @@ import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray
 from cocensor._namespaces import Array, Place, Placing
-from cocensor.adjustments import Status
+from cocensor.adjustments import EventWeights
 from cocensor.adjustments.weights import Imputed, Observed, Term, Terms, Weights
 
 #: A factor for each subject, or 1, and one for each time, or 1.
@@ -48,7 +48,7 @@ def _times(term: PlacedTerm, rows: Any, values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PlacedStatus:
-    """The weights of a :class:`Status` beside the predictions; nothing of them is n × T.
+    """The weights of a :class:`EventWeights` beside the predictions; nothing of them is n × T.
 
     Columns are in the order of the times given. A subject is on the side ``before`` at the columns whose time comes
     before its ``cut``.
@@ -65,7 +65,7 @@ class PlacedStatus:
     known: Array | None
 
     @classmethod
-    def of(cls, status: Status, place: Place) -> PlacedStatus:
+    def of(cls, status: EventWeights, place: Place) -> PlacedStatus:
         """All host work, and one copy of each vector to where the predictions are."""
         grid = status.grid
         order = np.arange(grid.sorted.size) if grid.place is None else grid.place
@@ -73,7 +73,7 @@ class PlacedStatus:
         cut = np.empty(status.n, dtype=np.int64)
         for group in status.groups:
             cut[group.rows] = group.cut
-        known = grid.times < status.until
+        known = grid.times < status.valid_until
         return cls(
             place,
             status.n,
@@ -87,7 +87,9 @@ class PlacedStatus:
         )
 
 
-def _side(status: Status, placing: Placing, asked: BoolArray, side: Callable[[Any], Weights]) -> PlacedSide:
+def _side(
+    status: EventWeights, placing: Placing, asked: BoolArray, side: Callable[[Any], Weights]
+) -> PlacedSide:
     """The weights of all groups together: subjects that are not ``asked`` for may have any."""
     members: list[tuple[Weights, BoolArray]] = []
     for group in status.groups:

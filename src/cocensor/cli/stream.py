@@ -14,9 +14,9 @@ from cocensor.cli.console import Phases
 from cocensor.cli.inputs import Inputs, covariates_of
 from cocensor.cli.options import batch, option_group
 from cocensor.data.files import read_table
-from cocensor.stream.cluster import connected
-from cocensor.stream.evaluate import run_scan
-from cocensor.stream.files import Files
+from cocensor.scale.cluster import connected
+from cocensor.scale.evaluate import run_scan
+from cocensor.scale.files import Files
 from cocensor.study import Plan
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor._numerics import put_rows
-from cocensor.adjustments import Functionals, Linearised, Part, Status
+from cocensor.adjustments import EventWeights, Functionals, Linearised, Part
 from cocensor.data import Survival
 from cocensor.inference.estimates import Estimates
 
@@ -148,7 +148,7 @@ class Subsample:
 
 
 def influence(
-    status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
+    status: EventWeights, values: Linearised, y: Survival, subsample: Subsample | None = None
 ) -> Influence:
     """The influence of every subject on some values, under the status of the test outcomes ``y``.
 
@@ -168,7 +168,7 @@ def influence(
 
 
 def batched_rows(
-    status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
+    status: EventWeights, values: Linearised, y: Survival, subsample: Subsample | None = None
 ) -> FloatArray:
     """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
     subsample = subsample or status.subsample
@@ -277,7 +277,9 @@ class _Fit(NamedTuple):
     of_sample: _Places
 
     @classmethod
-    def of(cls, status: Status, y: Survival, subsample: Subsample | None, batched: bool = False) -> _Fit:
+    def of(
+        cls, status: EventWeights, y: Survival, subsample: Subsample | None, batched: bool = False
+    ) -> _Fit:
         sample = status.sample
         places = _Places.batched if batched else _Places.each
         test = places(len(y))
@@ -292,7 +294,7 @@ class _Fit(NamedTuple):
         return cls(sample, True, test, test.first_of(subsample.rows, len(sample), others))
 
 
-def _gathered(status: Status, values: Linearised, fit: _Fit) -> tuple[FloatArray, FloatArray | None]:
+def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[FloatArray, FloatArray | None]:
     """What each test subject's own weights add, not centred, and what each of the sample does; None without a fit."""
     test = np.zeros((fit.of_test.sizes.size, values.size))
     pulled = None if fit.sample is None else np.zeros((fit.of_sample.sizes.size, values.size))
@@ -323,7 +325,7 @@ def _places(part: Part) -> tuple[int, ...] | None:
     return None if isinstance(part.places, slice) else tuple(part.places)
 
 
-def own_parts(status: Status, values: Linearised) -> FloatArray:
+def own_parts(status: EventWeights, values: Linearised) -> FloatArray:
     """What each subject's presence adds to n times the values, (subjects, values)."""
     test, _ = _gathered(status, values, _Fit(None, False, *2 * (_Places.each(status.n),)))
     return test
@@ -347,7 +349,7 @@ def _power(matrix: FloatArray, exponent: float) -> FloatArray:
     return (vectors[:, known] * values[known] ** exponent) @ vectors[:, known].T
 
 
-def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+def _own(status: EventWeights, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
     """What each subject's presence adds to n times the values, block by block."""
     if functionals.own is not None:
         yield np.arange(status.n), functionals.own

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice, row_blocks
-from cocensor.adjustments import Adjustment, Fitted, Functionals, Linearised, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, Functionals, Linearised
 from cocensor.copulas import Copula
 from cocensor.data import Predicted, Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
@@ -86,33 +86,33 @@ class RestrictedAbsoluteError(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models, in one pass over the weights."""
         return self._values(status, predictions, None)
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
         values = self._values(status, predictions, by_subject)
         return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Functionals:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
         gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))
         return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
 
     def _values(
-        self, status: Status, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
+        self, status: EventWeights, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
     ) -> dict[str, MetricValue]:
         refuse_unless_known(status)
         missed = mean_losses(status, _MISSED, self._times(status, predictions), by_subject)
         values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
-    def _times(self, status: Status, predictions: Mapping[str, Predicted]) -> list[Predicted]:
+    def _times(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
         horizon = status.grid.last
         return [_TimeBefore(predicted_times(each, horizon, self.predicted)) for each in predictions.values()]
 

@@ -97,8 +97,8 @@ class AdjustedLoss:
         train = None if y_train is None else Survival.coerce(y_train, "y_train")
         samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
         grid = asked.grid(TimeGrid.of(times))
-        [(_, _, status)] = samples.statuses(chosen, grid, {})
-        refuse_unknown(grid, status.until)
+        [(_, _, status)] = samples.weights_by_fit(chosen, grid, {})
+        refuse_unknown(grid, status.valid_until)
         self.metric, self.place = asked, Place.of(like, "like")
         self._loss = asked.loss
         self._status = PlacedStatus.of(status, self.place)

@@ -104,9 +104,9 @@ class ArraysAsked:
     def _curves(self, losses: tuple[Loss, ...], *, whole: bool = False) -> dict[Any, list[Array]]:
         """The mean of each loss over time, of all models, in double precision."""
         found: dict[Any, list[Array]] = {}
-        for models, _, status in self.samples.statuses(self.chosen, self.grid, self._given()):
+        for models, _, status in self.samples.weights_by_fit(self.chosen, self.grid, self._given()):
             if whole:
-                refuse_unknown(self.grid, status.until)
+                refuse_unknown(self.grid, status.valid_until)
             place = self.tables[next(iter(models))].place
             placed = PlacedStatus.of(status, place)
             for name in models:

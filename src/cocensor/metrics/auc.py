@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray
 from cocensor._warnings import HorizonWarning
-from cocensor.adjustments import Adjustment, Fitted, Functionals, Linearised, Status, Tile
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, Functionals, Linearised, Tile
 from cocensor.copulas import Copula
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.comparisons import Direction
@@ -102,7 +102,7 @@ class CumulativeDynamicAUC(SectionMetric):
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
         return roc_curve(section.order, section.event_free, section.event)
 
-    def profile_functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
         [tile] = status.tiles()
         gradients: list[RocGradient] = []
@@ -111,14 +111,14 @@ class CumulativeDynamicAUC(SectionMetric):
             gradients += found[0] if found else [NO_CURVE] * FALSE_ALARMS.size
         return Functionals(tuple(gradients), np.ones((1, 1)))
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
         return self._means(status, predictions, *self._over_time(status, predictions))
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
@@ -130,19 +130,21 @@ class CumulativeDynamicAUC(SectionMetric):
         return values, self._mean_linearised(predictions, curves, sums, known)
 
     def _means(
-        self, status: Status, predictions: Mapping[str, Predicted], curves: FloatArray, sums: FloatArray
+        self, status: EventWeights, predictions: Mapping[str, Predicted], curves: FloatArray, sums: FloatArray
     ) -> dict[str, MetricValue]:
         return {
             name: MetricValue(mean_over_events(curve, new_events(sums)), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
-    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> dict[str, FloatArray]:
         """The AUCs at each time of the status, in the order given."""
         curves, _ = self._over_time(status, predictions)
         return dict(zip(predictions, status.grid.restore(curves), strict=True))
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
         if self.at is not None:
             return super().functionals(status, predictions)
@@ -168,7 +170,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def _over_time(
         self,
-        status: Status,
+        status: EventWeights,
         predictions: Mapping[str, Predicted],
         known: dict[tuple[int, int], Linear] | None = None,
     ) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import Linearised, Status
+from cocensor.adjustments import EventWeights, Linearised
 from cocensor.data import Predicted, Predictions, RiskScores, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.single_time import SingleTimes
@@ -55,7 +55,7 @@ class MetricValue:
 
 
 class Metric(ABC):
-    """A score of predictions that reads a :class:`Status`, and nothing else, about the censoring.
+    """A score of predictions that reads a :class:`EventWeights`, and nothing else, about the censoring.
 
     A value: a frozen dataclass, whose fields are its settings. Subclasses define :meth:`evaluate`, and for intervals
     from formulas :meth:`functionals`; without, there is the bootstrap. A status hands out the weights of all subjects
@@ -130,11 +130,11 @@ class Metric(ABC):
     unit: str | None = None
 
     @abstractmethod
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models under one and the same status."""
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and what :meth:`functionals` gives of them where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
@@ -157,19 +157,21 @@ class Metric(ABC):
         """The same metric, whose label says the unit of time where it speaks of time."""
         return self
 
-    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> dict[str, FloatArray]:
         """The values of several models at each time of the status, where the metric has such."""
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values of several models as functions of the weights of a status: what intervals rest on."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time of the status as functions of its weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
-    def profile_functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The curves behind the values as functions of the weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
 

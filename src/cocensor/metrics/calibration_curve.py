@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, check_whole
 from cocensor._notes import Note, noted
-from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
 from cocensor.data import Predicted, Survival
 from cocensor.inference import ConfidenceInterval, Estimate, Estimates
@@ -190,8 +190,8 @@ def survival_calibration_curve(
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     y = asked.samples.y_test
 
-    def curves(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
-        at_each = [status.only(slice(k, k + 1)) for k in range(status.grid.sorted.size)]
+    def curves(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
+        at_each = [status.at_columns(slice(k, k + 1)) for k in range(status.grid.sorted.size)]
         places = range(len(at_each)) if status.grid.place is None else status.grid.place
         found = {}
         for name, each in predictions.items():
@@ -203,14 +203,14 @@ def survival_calibration_curve(
 
 
 def calibration_at(
-    status: Status, predictions: Predicted, y: Survival, level: float = 0.95, n_groups: int = 10
+    status: EventWeights, predictions: Predicted, y: Survival, level: float = 0.95, n_groups: int = 10
 ) -> CalibrationCurve:
     """The calibration of one model at the one time of a status of the test outcomes ``y``."""
     [tile] = status.tiles()
     found = [section for _, section in sections(status, tile, predictions)]
     if not found:
         raise ValueError(
-            f"times must lie before {status.until:g}, where the adjustment ends, but reach {status.grid.last:g}."
+            f"times must lie before {status.valid_until:g}, where the adjustment ends, but reach {status.grid.last:g}."
         )
     [section] = found
     smooth = section.once(smooth_calibration)
@@ -298,11 +298,13 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
     return Estimate(ratio, ratio * error, missing=observed.missing), interval
 
 
-def _notes(time: float, smooth: SmoothCalibration | None, unknown: str, status: Status) -> tuple[Note, ...]:
+def _notes(
+    time: float, smooth: SmoothCalibration | None, unknown: str, status: EventWeights
+) -> tuple[Note, ...]:
     if smooth is None:
         found = [noted("no_calibration_curve", why=f"{no_curve(time)}.")]
     else:
         found = list(smooth.notes)
     if unknown:
         found.append(noted("no_standard_errors", why=unknown))
-    return (*found, *status.doubts)
+    return (*found, *status.interval_caveats)

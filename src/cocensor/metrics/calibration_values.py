@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, IntArray
-from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status
+from cocensor.adjustments import DenseGradient, EventWeights, Functionals, Linearised, Part
 from cocensor.data import Survival, shown_time
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.calibration import distance, linear_distance
@@ -131,7 +131,7 @@ def _share(member: BoolArray, share: float, total: float) -> Linear:
     return Linear(share, *(np.where(member, by, 0.0) for by in (-share / total, (1.0 - share) / total)))
 
 
-def rows_of(values: Linearised, status: Status, y: Survival) -> tuple[FloatArray, str]:
+def rows_of(values: Linearised, status: EventWeights, y: Survival) -> tuple[FloatArray, str]:
     """Rows of the errors of values under a status, NaN where there are none; and why that is."""
     try:
         if status.n < 2:
@@ -152,7 +152,7 @@ class Together:
         """How many there are."""
         return len(self.values)
 
-    def parts(self, status: Status) -> Iterator[Part]:
+    def parts(self, status: EventWeights) -> Iterator[Part]:
         """As many at once as memory allows."""
         width = max(1, _ELEMENTS // max(status.n, 1))
         [tile] = status.tiles()

@@ -15,11 +15,11 @@ from cocensor._numerics import put_rows
 from cocensor.adjustments import (
     Adjustment,
     DenseGradient,
+    EventWeights,
     Fitted,
     Functionals,
     Linearised,
     Part,
-    Status,
     Tile,
 )
 from cocensor.copulas import Copula
@@ -68,22 +68,22 @@ class Concordance(Metric):
                 object.__setattr__(self, field, "concordance (time-dependent)")
             object.__setattr__(self, "needs_curves", True)
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models; NaN where no two subjects can be compared."""
         return self.evaluate_linearised(status, predictions)[0]
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and these as functions of the weights."""
         found = _Moves(self, predictions, self._pair_sums(status, predictions))
         return found.values, found
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values as functions of the weights."""
         return _Moves(self, predictions, self._pair_sums(status, predictions))
 
-    def _pair_sums(self, status: Status, predictions: Mapping[str, Predicted]) -> FloatArray:
+    def _pair_sums(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> FloatArray:
         """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
         refuse_unanswered(status)
         sums = np.zeros((len(predictions), 2))
@@ -94,7 +94,7 @@ class Concordance(Metric):
                 sums[m] += order.pair_sums(taken, steps.size)
         return sums
 
-    def _order(self, status: Status, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
+    def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
         times = status.grid.sorted
         if self.time_dependent:
@@ -255,7 +255,7 @@ def of_steps(
     return gained, around
 
 
-def _steps(status: Status, n_arrays: int = 16) -> Iterator[_Steps]:
+def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
     before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
@@ -288,7 +288,7 @@ class _Moves:
             for name, (ordered, pairs) in zip(self.predictions, self.sums, strict=True)
         }
 
-    def parts(self, status: Status) -> Iterator[Part]:
+    def parts(self, status: EventWeights) -> Iterator[Part]:
         """Some steps in each part; the time before the first of them is in it too."""
         for steps in _steps(status, held(self.size)):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
@@ -307,7 +307,7 @@ class _Moves:
                     own[:, m] = np.nan
                 gradients.append(gradient)
             functionals = Functionals(tuple(gradients), np.ones((columns.stop - columns.start, 1)), own)
-            yield Part(status.only(columns), functionals, slice(None))
+            yield Part(status.at_columns(columns), functionals, slice(None))
 
 
 def _by_steps(

@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 
 from cocensor._checks import FloatArray, check_whole
 from cocensor._numerics import pool_starts
-from cocensor.adjustments import Adjustment, Fitted, Linearised, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised
 from cocensor.copulas import Copula
 from cocensor.data import Predicted, Survival, TimeGrid
 from cocensor.inference import Influence, influence
@@ -73,14 +73,14 @@ class DCalibration(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models."""
         return {
             name: self.of_gaps(surplus / status.normaliser)
             for name, surplus in self.surpluses(status, predictions).items()
         }
 
-    def surpluses(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
+    def surpluses(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
         """What all subjects together have more in each cell than expected, by model."""
         return {name: surplus.sum(axis=0) for name, (_, surplus) in self._cells(status, predictions).items()}
 
@@ -89,7 +89,7 @@ class DCalibration(Metric):
         profile = Profile(np.append(0.0, _levels(self.n_cells)), np.append(gap[-1], gap[:-1]))
         return MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """Cells with too much count one half, those with too little minus one half."""
         found = self._cells(status, predictions).values()
         return cell_functionals(
@@ -97,7 +97,7 @@ class DCalibration(Metric):
         )
 
     def _cells(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> dict[str, tuple[Cells, FloatArray]]:
         """The cells of each model, and what each subject has more in them than expected."""
         times, upper = status.grid.sorted, _levels(self.n_cells)
@@ -227,7 +227,7 @@ def d_calibration(
 
 
 def d_calibration_of(
-    status: Status,
+    status: EventWeights,
     predictions: Mapping[Any, Predicted],
     y: Survival,
     n_cells: int = 10,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Status
+from cocensor.adjustments import Adjustment, DenseGradient, EventWeights, Fitted, Functionals
 from cocensor.copulas import Copula
 from cocensor.data import Predicted, Survival
 from cocensor.inference import influence
@@ -121,14 +121,14 @@ def decision_curve(
     if asked.grid.times.size != 1:
         raise ValueError(f"time must be a single time, but there are {asked.grid.times.size}.")
 
-    def curves(status: Status, models: Mapping[Any, Predicted]) -> dict[Any, DecisionCurve]:
+    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DecisionCurve]:
         return decision_curve_at(status, models, asked.samples.y_test, levels, confidence_level)
 
     return asked.each(curves, asked.grid)
 
 
 def decision_curve_at(
-    status: Status,
+    status: EventWeights,
     predictions: Mapping[Any, Predicted],
     y: Survival,
     thresholds: FloatArray = THRESHOLDS,

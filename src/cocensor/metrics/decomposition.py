@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
 from cocensor.data import Predicted
 from cocensor.inference.comparisons import Direction
@@ -252,7 +252,7 @@ def brier_decomposition(
     return asked.each(_decomposed)
 
 
-def _decomposed(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
+def _decomposed(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
     found = np.full((len(predictions), 3, status.grid.sorted.size), np.nan)
     for tile in status.tiles():
         for m, each in enumerate(predictions.values()):

@@ -11,7 +11,7 @@ import numpy as np
 from cocensor._checks import FloatArray, check_number, check_whole
 from cocensor._numerics import settled
 from cocensor._warnings import HorizonWarning
-from cocensor.adjustments import Status
+from cocensor.adjustments import EventWeights
 from cocensor.data import Survival, TimeGrid, shown_time
 
 _FEW = 0.01
@@ -86,9 +86,9 @@ def time_grid(
     return grid
 
 
-def refuse_unanswered(status: Status) -> None:
+def refuse_unanswered(status: EventWeights) -> None:
     """Refuse a status that gives no answer at its last time."""
-    refuse_until(status.until, status.grid)
+    refuse_until(status.valid_until, status.grid)
 
 
 def refuse_until(until: float, grid: TimeGrid) -> None:

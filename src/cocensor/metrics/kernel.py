@@ -19,7 +19,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, Rows, row_blocks
 from cocensor._parallel import in_threads
 from cocensor._warnings import HorizonWarning
-from cocensor.adjustments import Functionals, Status
+from cocensor.adjustments import EventWeights, Functionals
 from cocensor.adjustments.known import Known
 from cocensor.data import Predicted, shown_time
 
@@ -78,7 +78,7 @@ class BlockLosses:
 class SumsBySubject:
     """The weighted losses of each subject, summed over time with weights of their own: (subjects, predictions)."""
 
-    def __init__(self, status: Status, time_weights: FloatArray, n_predictions: int) -> None:
+    def __init__(self, status: EventWeights, time_weights: FloatArray, n_predictions: int) -> None:
         self.time_weights, self._scale = time_weights, status.n / status.normaliser
         self.sums = np.zeros((status.n, n_predictions))
 
@@ -89,7 +89,10 @@ class SumsBySubject:
 
 @np.errstate(over="ignore")  # of sums from where on there is no score
 def mean_losses(
-    status: Status, loss: Loss, predictions: Sequence[Predicted], by_subject: SumsBySubject | None = None
+    status: EventWeights,
+    loss: Loss,
+    predictions: Sequence[Predicted],
+    by_subject: SumsBySubject | None = None,
 ) -> FloatArray:
     """The mean loss of each of the predictions at each time in the order given, (predictions, times).
 
@@ -98,7 +101,7 @@ def mean_losses(
     grid = status.grid
     total = _Sums(status, loss, predictions, by_subject).total()
     total /= status.normaliser
-    total[:, grid.sorted >= status.until] = np.nan
+    total[:, grid.sorted >= status.valid_until] = np.nan
     warn_above_largest(total, grid.sorted, loss)
     return grid.restore(total)
 
@@ -136,7 +139,7 @@ class _Sums:
 
     def __init__(
         self,
-        status: Status,
+        status: EventWeights,
         loss: Loss,
         predictions: Sequence[Predicted],
         by_subject: SumsBySubject | None,
@@ -214,7 +217,7 @@ class _Sums:
 class LossGradient:
     r"""The gradient of :math:`\frac1m \sum_i [a_i(t)\,\ell_1 + b_i(t)\,\ell_0]` by the weights at t."""
 
-    status: Status
+    status: EventWeights
     loss: Loss
     predictions: Predicted
 

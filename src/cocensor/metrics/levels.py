@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
-from cocensor.adjustments import DenseGradient, Functionals, Status
+from cocensor.adjustments import DenseGradient, EventWeights, Functionals
 from cocensor.data import Predicted
 from cocensor.metrics.horizon import refuse_unanswered
 
@@ -109,7 +109,7 @@ class CellGradient:
         return DenseGradient(alpha, beta)
 
 
-def surpluses(status: Status, cells: Mapping[str, Cells]) -> dict[str, FloatArray]:
+def surpluses(status: EventWeights, cells: Mapping[str, Cells]) -> dict[str, FloatArray]:
     """What each subject has more in each cell than its curve expects, by model: (subjects, cells and one more)."""
     found = {name: np.zeros((status.n, each.upper.size + 1)) for name, each in cells.items()}
     for rows, weights in _weights(status):
@@ -118,7 +118,7 @@ def surpluses(status: Status, cells: Mapping[str, Cells]) -> dict[str, FloatArra
     return found
 
 
-def expected_shares(status: Status, cells: Cells) -> FloatArray:
+def expected_shares(status: EventWeights, cells: Cells) -> FloatArray:
     """The mean over subjects, each by its weight, of what the curves expect in each cell."""
     total = np.zeros(cells.upper.size + 1)
     for rows, weights in _weights(status, slice(0, 1)):
@@ -126,7 +126,9 @@ def expected_shares(status: Status, cells: Cells) -> FloatArray:
     return total / status.normaliser
 
 
-def cell_functionals(status: Status, sums: Sequence[tuple[Cells, FloatArray, FloatArray]]) -> Functionals:
+def cell_functionals(
+    status: EventWeights, sums: Sequence[tuple[Cells, FloatArray, FloatArray]]
+) -> Functionals:
     r"""Values :math:`\sum_c h_c d_c`, each of a model's cells, its surpluses by subject, and its own h."""
     n_times, scale = status.grid.sorted.size, status.n / status.normaliser
     gradients = (CellGradient(cells, h, n_times, status.normaliser) for cells, _, h in sums)
@@ -134,7 +136,7 @@ def cell_functionals(status: Status, sums: Sequence[tuple[Cells, FloatArray, Flo
     return Functionals(tuple(gradients), np.ones((n_times, 1)), own)
 
 
-def refuse_unless_known(status: Status) -> None:
+def refuse_unless_known(status: EventWeights) -> None:
     """Refuse a status that is not known from time 0 up to its last time."""
     if status.grid.sorted[0] != 0:
         raise ValueError(f"times must start at 0, but start at {status.grid.sorted[0]:g}.")
@@ -145,7 +147,7 @@ def _lower(upper: FloatArray) -> FloatArray:
     return np.concatenate(([0.0], upper[:-1]))
 
 
-def _weights(status: Status, columns: slice | None = None) -> Iterator[tuple[Rows, FloatArray]]:
+def _weights(status: EventWeights, columns: slice | None = None) -> Iterator[tuple[Rows, FloatArray]]:
     """Some subjects, and their weights at all sorted times, or some, (2, subjects, times); in parts that add up."""
     columns = slice(0, status.grid.sorted.size) if columns is None else columns
     refuse_unless_known(status)

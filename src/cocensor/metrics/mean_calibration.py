@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray
 from cocensor._notes import Note, noted
-from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
 from cocensor.data import Predicted
 from cocensor.inference import Estimates
@@ -132,7 +132,7 @@ def mean_calibration(
     quantile = normal_quantile(confidence_level)
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
 
-    def curves(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
+    def curves(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
         metric, T = _Difference(), status.times.size
         linearised = metric.functionals_over_time(status, predictions)
         rows, unknown = rows_of(linearised, status, asked.samples.y_test)
@@ -151,7 +151,7 @@ def mean_calibration(
     return asked.each(curves)
 
 
-def _means(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
+def _means(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
     """The mean prediction and the share observed event-free at each time, of each model."""
     values = np.full((len(predictions), 2, status.grid.sorted.size), np.nan)
     for tile in status.tiles():

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_vector, check_number, refuse_first
 from cocensor._namespaces import namespace
-from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Part, Status, Tile
+from cocensor.adjustments import Adjustment, DenseGradient, EventWeights, Fitted, Functionals, Part, Tile
 from cocensor.copulas import Copula
 from cocensor.data import Predicted
 from cocensor.inference.comparisons import Direction
@@ -162,7 +162,9 @@ class BenefitTable:
             for p in self.thresholds.tolist()
         )
 
-    def values_over_time(self, status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[Any, Predicted]
+    ) -> dict[Any, FloatArray]:
         """The values of several models, (times in the order given, thresholds) or (times,) each."""
         shape = (len(predictions), self.thresholds.size, status.grid.sorted.size)
         values = np.full(shape, np.nan)
@@ -174,7 +176,7 @@ class BenefitTable:
         return dict(zip(predictions, tables[..., 0] if self.single else tables, strict=True))
 
     def functionals_over_time(
-        self, status: Status, predictions: Mapping[Any, Predicted]
+        self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> BenefitFunctionals:
         """The same as functions of the weights: all thresholds of the first time first."""
         return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
@@ -193,7 +195,7 @@ class BenefitFunctionals:
         """All times of the first model come first, and of these all thresholds of the first."""
         return len(self.predictions) * self.n_times * self.thresholds.size
 
-    def parts(self, status: Status) -> Iterator[Part]:
+    def parts(self, status: EventWeights) -> Iterator[Part]:
         """Derivatives by the weights at one time after the other."""
         places = np.arange(self.size).reshape(len(self.predictions), self.n_times, -1)
         given = np.arange(self.n_times) if status.grid.place is None else status.grid.place
@@ -208,7 +210,7 @@ class BenefitFunctionals:
                         for some in threshold_blocks(self.thresholds.size, status.n * asked.size):
                             functionals = self._of(section, some, asked.size)
                             where = places[m, asked, some].T.ravel()
-                            yield Part(status.only(one.columns), functionals, where)
+                            yield Part(status.at_columns(one.columns), functionals, where)
 
     def _of(self, section: Section, some: slice, repeats: int) -> Functionals:
         derivatives = [_derivatives(section, p) for p in self.thresholds[some]]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice
-from cocensor.adjustments import Functionals, Linearised, Status
+from cocensor.adjustments import EventWeights, Functionals, Linearised
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
@@ -63,12 +63,12 @@ class PointwiseMetric(Metric):
         """It has one value at each time."""
         return True
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of all models in one pass over the weights."""
         return self._summed_up(status, self.values_over_time(status, predictions))
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of all models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, self.time_weights(status.grid), len(predictions))
@@ -76,30 +76,34 @@ class PointwiseMetric(Metric):
         values = self._summed_up(status, dict(zip(predictions, curves, strict=True)))
         return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> dict[str, FloatArray]:
         """The mean loss of all models at each time, in one pass over the weights."""
         curves = mean_losses(status, self.loss, list(predictions.values()))
         return dict(zip(predictions, curves, strict=True))
 
-    def _summed_up(self, status: Status, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
+    def _summed_up(self, status: EventWeights, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
         return {name: MetricValue(time_average(status.times, curve), curve) for name, curve in curves.items()}
 
     def at_time(self, t: float) -> Metric:
         """The mean loss at one time."""
         return ValueAt(self, t)
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Functionals:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
         """The mean losses, summed over time."""
         return self.functionals_by_time(status, predictions, self.time_weights(status.grid)[:, None])
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> Functionals:
+    def functionals_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> Functionals:
         """The mean losses at each time, in the order given."""
         return self.functionals_by_time(
             status, predictions, status.grid.restore(np.eye(status.grid.sorted.size))
         )
 
     def functionals_by_time(
-        self, status: Status, predictions: Mapping[str, Predicted], weights: FloatArray
+        self, status: EventWeights, predictions: Mapping[str, Predicted], weights: FloatArray
     ) -> Functionals:
         """The mean losses, summed over time with weights (times, F)."""
         gradients = (LossGradient(status, self.loss, each) for each in predictions.values())
@@ -115,7 +119,7 @@ class AtOneTime(SingleTime, PointwiseMetric):
 
     single_times: ClassVar[SingleTimes] = "only"
 
-    def _summed_up(self, status: Status, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
+    def _summed_up(self, status: EventWeights, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
         return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
@@ -109,9 +109,11 @@ def survival_roc_curve(
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
     found: dict[Any, list[RocCurve]] = {name: [] for name in asked.predictions}
-    for models, _, status in asked.samples.statuses(asked.chosen, asked.grid, asked.predictions):
+    for models, _, status in asked.samples.weights_by_fit(asked.chosen, asked.grid, asked.predictions):
         for k in range(asked.grid.sorted.size):
-            for name, curve in _curves(asked, models, status.only(slice(k, k + 1)), confidence_level).items():
+            for name, curve in _curves(
+                asked, models, status.at_columns(slice(k, k + 1)), confidence_level
+            ).items():
                 found[name].append(curve)
     place = range(asked.grid.sorted.size) if asked.grid.place is None else asked.grid.place
     given = {
@@ -121,7 +123,7 @@ def survival_roc_curve(
 
 
 def _curves(
-    asked: Asked, models: dict[Any, Any], status: Status, confidence_level: float | None
+    asked: Asked, models: dict[Any, Any], status: EventWeights, confidence_level: float | None
 ) -> dict[Any, RocCurve]:
     """The curves of some models at the one time of a status."""
     time = float(status.grid.sorted[0])
@@ -141,7 +143,9 @@ def _curves(
     }
 
 
-def _rows(asked: Asked, metric: CumulativeDynamicAUC, status: Status, models: dict[Any, Any]) -> FloatArray:
+def _rows(
+    asked: Asked, metric: CumulativeDynamicAUC, status: EventWeights, models: dict[Any, Any]
+) -> FloatArray:
     try:
         return batched_rows(status, metric.profile_functionals(status, models), asked.samples.y_test)
     except ValueError as error:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray
 from cocensor._parallel import one_blas_thread
 from cocensor._warnings import PredictionWarning
-from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised, adjustment
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import are_foreign, refuse_foreign
 from cocensor.copulas import Copula
@@ -45,11 +45,11 @@ class OverTime(Protocol):
     """What has values at each time, or several at each: a metric, or a table of such."""
 
     def values_over_time(
-        self, status: Status, predictions: Mapping[Any, Predicted]
+        self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> Mapping[Any, FloatArray]:
         """By model, in the order of the times given."""
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[Any, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Mapping[Any, Predicted]) -> Linearised:
         """The same as functions of the weights."""
 
 
@@ -116,7 +116,7 @@ class Asked:
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def evaluated(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, float]:
+        def evaluated(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, float]:
             return {name: found.value for name, found in metric.evaluate(status, predictions).items()}
 
         values, moved = self._answer(
@@ -126,7 +126,7 @@ class Asked:
 
     def each(
         self,
-        find: Callable[[Status, Mapping[Any, Predicted]], Mapping[Any, Any]],
+        find: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
         grid: TimeGrid | None = None,
     ) -> Any:
         """What a function finds of the models under a status, at other times where ``grid`` says so."""
@@ -135,7 +135,7 @@ class Asked:
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
 
-        def evaluated(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
+        def evaluated(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
             found = metric.evaluate(status, predictions)
             return {name: (each.curve, each.value) for name, each in found.items()}
 
@@ -170,7 +170,9 @@ class Asked:
         """Values, and the influence on each of some functionals."""
         found: dict[Any, Any] = {}
         moved: dict[Any, tuple[Influence, ...]] = {}
-        for models, _, status in self.samples.statuses(self.chosen, grid or self.grid, self.predictions):
+        for models, _, status in self.samples.weights_by_fit(
+            self.chosen, grid or self.grid, self.predictions
+        ):
             found |= values(status, models)
             if functionals:
                 moves = [

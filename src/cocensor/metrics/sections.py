@@ -17,7 +17,7 @@ import numpy as np
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray
-from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status, Tile
+from cocensor.adjustments import DenseGradient, EventWeights, Functionals, Linearised, Part, Tile
 from cocensor.data import Predicted, RiskScores
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.ranks import Order, orders_of
@@ -89,10 +89,10 @@ class Linear(NamedTuple):
     own: FloatArray | None = None
 
 
-def sections(status: Status, tile: Tile, predictions: Predicted) -> Iterator[tuple[int, Section]]:
+def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterator[tuple[int, Section]]:
     """The sections of a tile before the status ends, each with its place among the sorted times."""
     times = status.grid.sorted[tile.columns]
-    times = times[times < status.until]
+    times = times[times < status.valid_until]
     curves = _TileCurves(predictions, times)
     for k, (time, a, b) in enumerate(zip(times, *tile.by_time, strict=False)):
         yield (
@@ -121,12 +121,12 @@ class SectionMetric(SingleTime, Metric):
         """The curve behind the value, where there is one."""
         return None
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values at the one time of the status."""
         return {name: self._valued(found) for name, found in self._at_one_time(status, predictions)}
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values at the one time of the status, and these as functions of the weights."""
         values, linear = dict[str, MetricValue](), dict[tuple[int, int], Linear]()
@@ -137,7 +137,7 @@ class SectionMetric(SingleTime, Metric):
         return values, SectionFunctionals(self, predictions, np.ones((1, 1)), known=linear)
 
     def _at_one_time(
-        self, status: Status, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> Iterator[tuple[str, Section | None]]:
         """What each model says of the one time; None where the status has ended."""
         [tile] = status.tiles()
@@ -150,14 +150,16 @@ class SectionMetric(SingleTime, Metric):
         value = self.value(section)
         return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
 
-    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> dict[str, FloatArray]:
         """The values at each time of the status, in the order given."""
         values = self._values(status, predictions, status.tiles())
         return dict(zip(predictions, status.grid.restore(values), strict=True))
 
     def _values(
         self,
-        status: Status,
+        status: EventWeights,
         predictions: Mapping[str, Predicted],
         tiles: Iterator[Tile],
         known: dict[tuple[int, int], Linear] | None = None,
@@ -174,11 +176,11 @@ class SectionMetric(SingleTime, Metric):
                         values[m, k] = known[m, k].value
         return values
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at the one time."""
         return SectionFunctionals(self, predictions, np.ones((1, 1)))
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time, in the order given."""
         each_time = status.grid.restore(np.eye(status.grid.sorted.size))
         return SectionFunctionals(self, predictions, each_time)
@@ -206,7 +208,7 @@ class SectionFunctionals:
         """How many there are: all F of the first model come first."""
         return len(self.predictions) * int(self.time_weights.shape[1])
 
-    def parts(self, status: Status) -> Iterator[Part]:
+    def parts(self, status: EventWeights) -> Iterator[Part]:
         """Some times in each part."""
         n_models, F = len(self.predictions), self.time_weights.shape[1]
         for tile in status.tiles(held(n_models)):
@@ -221,10 +223,10 @@ class SectionFunctionals:
             gradients, own = zip(*found, strict=True)
             functionals = Functionals(gradients, weights[:, used], np.concatenate(own, axis=1))
             places = (F * np.arange(n_models)[:, None] + used).ravel()
-            yield Part(status.only(tile.columns), functionals, places)
+            yield Part(status.at_columns(tile.columns), functionals, places)
 
     def _of(
-        self, status: Status, tile: Tile, weights: FloatArray, m: int, predictions: Predicted
+        self, status: EventWeights, tile: Tile, weights: FloatArray, m: int, predictions: Predicted
     ) -> tuple[DenseGradient, FloatArray]:
         """The derivatives for one model, and what the presence of each subject adds."""
         alpha, beta, presence = np.zeros((3, len(weights), status.n))

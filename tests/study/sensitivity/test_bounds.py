@@ -47,7 +47,7 @@ def all_scores(metric, result, y, curves):
     predictions = {name: result.data.predictions[name] for name in curves}
     rows = []
     for times in event_times(y, grid.sorted):
-        found = metric.evaluate(Oracle(np.array(times)).fit(y).status(y, grid), predictions)
+        found = metric.evaluate(Oracle(np.array(times)).fit(y).weights(y, grid), predictions)
         rows.append([found[name].value for name in curves])
     return np.array(rows)
 

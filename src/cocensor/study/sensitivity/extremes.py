@@ -41,7 +41,7 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import lookup
-from cocensor.adjustments import IPCW, DenseGradient, Functionals, Oracle, Status, Tile
+from cocensor.adjustments import IPCW, DenseGradient, EventWeights, Functionals, Oracle, Tile
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.status import by_cut
 from cocensor.data import Predicted, Survival, TimeGrid, shown_time
@@ -84,7 +84,7 @@ class Dropouts:
 
     Attributes
     ----------
-    status : Status
+    status : EventWeights
     y : Survival
         The test outcomes with dropouts as events.
     rows : array
@@ -94,7 +94,7 @@ class Dropouts:
         itself a subject is known to be event-free.
     """
 
-    status: Status
+    status: EventWeights
     y: Survival
     rows: Rows
     cut: IntArray
@@ -106,15 +106,15 @@ class Dropouts:
         test, train = samples.y_test, samples.y_train
         y = _first_of_both(test)
         if test.administrative is None or not test.administrative.any():
-            status = Oracle(test.time).fit(y).status(y, grid)
+            status = Oracle(test.time).fit(y).weights(y, grid)
         else:
             # A training sample that marks nobody says nothing about the end of the study.
             marked = train is not None and train.administrative is not None and train.administrative.any()
             seen = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
-            status = seen.status(seen.fit(IPCW(), {}), grid)
-        if status.until <= grid.last:
+            status = seen.weights(seen.fit(IPCW(), {}), grid)
+        if status.valid_until <= grid.last:
             raise ValueError(
-                f"there are no bounds from time {shown_time(status.until)} on: nobody is seen there."
+                f"there are no bounds from time {shown_time(status.valid_until)} on: nobody is seen there."
             )
         cut = grid.cut(test.time)
         rows = np.flatnonzero(test.dropout & (test.time <= grid.last))
@@ -122,10 +122,10 @@ class Dropouts:
         return cls(status, y, rows, cut[rows], lookup(grid.sorted, test.time[rows], "right"))
 
     @cached_property
-    def last(self) -> Status:
+    def last(self) -> EventWeights:
         """The status at the last time alone."""
         n_times = self.status.grid.sorted.size
-        return self.status.only(slice(n_times - 1, n_times))
+        return self.status.at_columns(slice(n_times - 1, n_times))
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -1,0 +1,262 @@
+"""Subjects that come in batches: what a source of outcomes and predictions beyond memory has to give."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import BoolArray, FloatArray, IntArray, Progress
+from cocensor._notes import Note
+from cocensor.data import Predicted, Predictions, PredictionsAt, RiskScores, Survival
+from cocensor.data.covariates import Covariates
+
+if TYPE_CHECKING:
+    from cocensor.study import Evaluation
+
+#: A subject's hash, by which it is drawn.
+Keys = npt.NDArray[np.uint64]
+#: Some columns of a model's predictions, by their places on its grid.
+Columns = slice | IntArray
+#: About this many numbers of one model make a batch, between these numbers of subjects.
+_BATCH_VALUES, _FEWEST, _MOST = 2**20, 2**12, 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some subjects, checked.
+
+    Attributes
+    ----------
+    rows : array of integers
+        The numbers of the subjects, the same however the data are cut into files and batches.
+    y : Survival
+        Their outcomes.
+    x : Covariates or None
+        Their covariates: ``values`` of shape (rows, p), and the ``levels`` of those that are categories.
+    predictions : dict
+        By model; empty where none were asked for.
+    key : array of unsigned integers
+        A hash of the id, or of the number: subjects with the smallest keys are drawn.
+    """
+
+    rows: IntArray
+    y: Survival
+    x: Covariates | None
+    predictions: Mapping[str, Predicted]
+    key: Keys
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, kept: slice | BoolArray | IntArray) -> Batch:
+        """Some of the subjects, at least one."""
+        x = None if self.x is None else self.x[kept]
+        predictions = {name: each.taken(kept) for name, each in self.predictions.items()}
+        return Batch(self.rows[kept], self.y[kept], x, predictions, self.key[kept])
+
+    @classmethod
+    def joined(cls, batches: Sequence[Batch]) -> Batch:
+        """All subjects of several batches of one scan, with the same columns of predictions."""
+        first = batches[0]
+        if len(batches) == 1:
+            return first
+        return cls(
+            np.concatenate([each.rows for each in batches]),
+            Survival.joined([each.y for each in batches]),
+            None
+            if first.x is None
+            else Covariates.joined([each.x for each in batches if each.x is not None]),
+            {name: stacked([each.predictions[name] for each in batches]) for name in first.predictions},
+            np.concatenate([each.key for each in batches]),
+        )
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of a scan from ``start`` to before ``stop``, which one worker reads; ``name`` is for people."""
+
+    start: int
+    stop: int
+    name: str
+
+    @property
+    def n_rows(self) -> int:
+        """The number of its subjects."""
+        return self.stop - self.start
+
+
+class Scan(ABC):
+    """Outcomes and predictions that are read in batches, as :func:`scan_parquet` and :func:`scan_chunks` return them.
+
+    Nothing of the size of all predictions is ever held. A scan can be read again, in any order of its ``parts``, and
+    sent to other processes.
+
+    Attributes
+    ----------
+    n : int
+        The number of subjects.
+    models : tuple of str
+        The names of the models.
+    covariates : tuple of str
+        The names of the columns of covariates; empty where there are none.
+    parts : tuple of Part
+        What can be read apart.
+    notes : tuple of Note
+        What was decided about the data before they were read.
+
+    See Also
+    --------
+    scan_parquet : Reads Parquet files, with an example.
+    scan_chunks : Reads chunks in memory, with an example.
+    """
+
+    n: int
+    models: tuple[str, ...]
+    covariates: tuple[str, ...]
+    parts: tuple[Part, ...]
+    notes: tuple[Note, ...] = ()
+
+    @abstractmethod
+    def grid(self, model: str) -> FloatArray | None:
+        """The times of a model's columns; None of a risk score."""
+
+    @abstractmethod
+    def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
+        """The batches of a part with all predictions, or with those of some models at some ``columns`` of their grid.
+
+        With no models in ``columns``, outcomes and covariates alone are read. The array of a batch is in Fortran order
+        where that saves copying it: a column per time.
+        """
+
+    def evaluate(
+        self,
+        *,
+        adjustments: Any = "default",
+        metrics: Any = "default",
+        times: npt.ArrayLike | None = None,
+        at: npt.ArrayLike | None = None,
+        horizon: Any = None,
+        copula: Any = None,
+        y_train: Any = None,
+        x_train: Any = None,
+        confidence_level: float | None = 0.95,
+        n_fit: int = 1_000_000,
+        n_kept: int | None = None,
+        client: Any = None,
+        progress: Progress | None = None,
+        time_name: str | None = None,
+        time_unit: str | None = None,
+    ) -> Evaluation:
+        r"""Score the models, as :func:`cocensor.evaluate` does, in passes over all subjects.
+
+        Scores are sums over subjects once the adjustments are fitted. A first pass reads outcomes and covariates, and
+        draws the subjects to fit to; a second one reads their predictions where an adjustment is given these, at the
+        few times that it reads; the last one adds up all scores, and keeps some subjects whole. With no more than
+        ``n_kept`` subjects all are held, and the result is that of :func:`cocensor.evaluate`.
+
+        Of all subjects are the means of losses (Brier and logarithmic scores, net benefit, absolute error),
+        D-calibration, and up to 10,000,000 subjects the AUC at single times, for which all predictions for these times
+        are held. The other metrics of order and calibration (mean AUC, concordance, ICI, E50, E90, parts of the Brier
+        score) and a user's own that are no means of losses come from the subjects kept, with the sampling error of
+        these, and a note names them.
+
+        The error of a score over n subjects with an adjustment fitted to N of them is
+        :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, with d the part of each subject and ψ what it adds by way
+        of the fit; its variance :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n` is that of the subjects kept,
+        and V(d) that of all where a score is a mean of losses.
+
+        Parameters
+        ----------
+        adjustments, metrics, times, at, horizon, copula, y_train, x_train, confidence_level, time_name, time_unit
+            As in :func:`cocensor.evaluate`. Horizon and single times are found from the subjects drawn.
+        n_fit : int
+            Adjustments, and the reference curve, are fitted to at most so many test subjects, those with the smallest
+            hashes of their id or number.
+        n_kept : int, optional
+            So many of these are kept with all of their predictions: standard errors, alarms, metrics that cannot be
+            added up, and further analyses of the result, such as :meth:`Evaluation.sensitivity`, come from them. At
+            most ``n_fit``; by default as many as have predictions of 1 GiB in double precision, up to 1,000,000.
+        client : distributed.Client, optional
+            Of a Dask cluster that reads the parts.
+        progress : callable, optional
+            Called with the number of parts read, over all passes, and of all.
+
+        Returns
+        -------
+        Evaluation
+            Its values are those of all subjects; :attr:`EvaluationData.streamed` says who they are.
+
+        Examples
+        --------
+        >>> import cocensor as cc
+        >>> from cocensor.simulate import SyntheticDesign
+        >>> data = SyntheticDesign(n=4000, n_features=2).draw(0)
+        >>> times = cc.time_grid(data.y, n=20, horizon={"at_risk": 0.1})
+        >>> curves = cc.CoxPH().fit(data.X[:500], data.y[:500]).survival(times, data.X)
+        >>> parts = [slice(start, start + 1000) for start in range(0, 4000, 1000)]
+        >>> scan = cc.scan_chunks([({"cox": (times, curves[part])}, data.y[part]) for part in parts])
+        >>> found = scan.evaluate(adjustments="ipcw", metrics="ibs", n_kept=1000)
+        >>> held = cc.evaluate({"cox": (times, curves)}, data.y, adjustments="ipcw", metrics="ibs")
+        >>> abs(float(found.score("cox")) - float(held.score("cox"))) < 1e-12
+        True
+        """
+        asked = {name: value for name, value in locals().items() if name != "self"}
+        found: Evaluation = import_module("cocensor.scale.evaluate").evaluate_scan(self, asked)
+        return found
+
+    def __repr__(self) -> str:
+        models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
+        given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
+        return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
+
+    def _check(self, part: Part) -> None:
+        """Refuse a part of another scan."""
+        if part not in self.parts:
+            raise ValueError(f"part must be one of the parts of this scan, but is {part.name}.")
+
+    @property
+    def _pieces(self) -> str:
+        return f"{len(self.parts):,} part{'s' if len(self.parts) > 1 else ''}"
+
+
+def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
+    """The predictions at some of their times; a risk score has none, and stays as it is."""
+    if not isinstance(predictions, Predictions):
+        return predictions
+    table, times = predictions.probabilities[:, columns], predictions.times[columns]
+    stated = predictions.interpolation, predictions.tail
+    return Predictions.trusted(times, table, *stated, predictions.source, predictions.n_rounded)
+
+
+def batch_rows(n_columns: int) -> int:
+    """How many subjects make a batch, where the widest of the models has ``n_columns``."""
+    return min(max(_BATCH_VALUES // max(n_columns, 1), _FEWEST), _MOST)
+
+
+def stacked(parts: Sequence[Any]) -> Predicted:
+    """Return the predictions of all subjects of several parts, at the same times."""
+    first = parts[0]
+    if isinstance(first, RiskScores):
+        return RiskScores(np.concatenate([each.risk for each in parts]), first.source)
+    table, rounded = (
+        np.concatenate([each.probabilities for each in parts]),
+        sum(each.n_rounded for each in parts),
+    )
+    if isinstance(first, PredictionsAt):
+        return PredictionsAt.trusted(first.time, table, first.source, rounded)
+    return Predictions.trusted(first.times, table, first.interpolation, first.tail, first.source, rounded)
+
+
+def _shown(times: FloatArray | None) -> str:
+    """A model's grid in a few words."""
+    if times is None:
+        return "risk score"
+    if times.size == 1:
+        return f"at {times[0]:g}"
+    return f"{times.size} times, {times[0]:g} to {times[-1]:g}"
