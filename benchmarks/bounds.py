@@ -20,7 +20,7 @@ from benchmarks.tables import PrintRow, printed_table
 from cocensor._checks import FloatArray
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 from cocensor.study import Evaluation
-from cocensor.study.scores import moved, scores_again
+from cocensor.study.scores import refit, score_refit
 from cocensor.study.sensitivity import Bound
 
 TIMES = np.linspace(0.25, 5.0, 20)
@@ -99,10 +99,10 @@ def _print_cost(row: PrintRow, train: SyntheticSample, test: SyntheticSample, ti
         seconds = [time.perf_counter()]
         result.bounds()
         seconds.append(time.perf_counter())
-        other = moved(
+        other = refit(
             result.results["imputation"], lambda fitted: fitted.with_copula(cc.Clayton.from_tau(0.4))
         )
-        scores_again(result.data, other)
+        score_refit(result.data, other)
         seconds.append(time.perf_counter())
         result.sensitivity()
         seconds.append(time.perf_counter())

@@ -57,7 +57,7 @@ PASSES = {
     "fits_under": "fit",
     "read_everything": "scoring",
     "assembled": "errors",
-    "concluded": "alarms",
+    "build_evaluation": "alarms",
 }
 #: By name the adjustments, and how many times as long as reading they may take.
 JOBS: dict[str, tuple[dict[str, Any], float]] = {

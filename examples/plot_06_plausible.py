@@ -96,7 +96,7 @@ plt.show()
 # Tipping points as a table: where an interval starts to include 0, and where the estimate changes sign; in τ,
 # in hazard ratios, and in multiples of the effects of the strongest covariate.
 
-tips = pd.DataFrame(sensitivity.tips("cox", "joint"))
+tips = pd.DataFrame(sensitivity.tipping_points("cox", "joint"))
 print(tips.drop(columns="winner_beyond").round(2).to_string(index=False))
 
 # %%

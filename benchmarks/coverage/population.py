@@ -19,7 +19,7 @@ from benchmarks.coverage.setting import (
 )
 from benchmarks.impartiality.truths import Sample
 from cocensor._checks import FloatArray
-from cocensor.study.scores import moved, scores_again
+from cocensor.study.scores import refit, score_refit
 
 N_TRUTH, N_LIMIT, _CHUNK = 1_000_000, 200_000, 50_000
 
@@ -65,8 +65,8 @@ def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict
         | {name: result.score(name, adjustment="ipcw").value for name in MODELS},
     ]
     for each in assumed:
-        other = moved(result.results["imputation"], methodcaller("with_copula", clayton(each)))
-        found = scores_again(result.data, other)
+        other = refit(result.results["imputation"], methodcaller("with_copula", clayton(each)))
+        found = score_refit(result.data, other)
         scores = {name: found.value("ibs", name) for name in MODELS}
         rows.append({"judge": "imputed", "assumed": each} | scores)
     return rows

@@ -10,7 +10,7 @@ from benchmarks.discrimination.asked import metrics
 from benchmarks.impartiality.models import predictions
 from benchmarks.impartiality.study import AT_RISK, FAMILIES, N_TIMES
 from benchmarks.impartiality.truths import TRUTHS, draw, true_law
-from cocensor.study.scores import moved, scores_again
+from cocensor.study.scores import refit, score_refit
 
 TAUS = (0.25, 0.5, 0.75)
 COPULAS = (("independence", 0.0), *((family, tau) for family in FAMILIES for tau in TAUS))
@@ -78,8 +78,8 @@ def run_cell(cell: Cell, wanted: set[str]) -> dict[str, Any]:
     )
     found = dict(result.results)
     if cell.tau:
-        there = moved(found[IMPUTED], lambda fitted: fitted.with_copula(cc.Independence()))
-        found[INDEPENDENCE] = scores_again(result.data, there)
+        there = refit(found[IMPUTED], lambda fitted: fitted.with_copula(cc.Independence()))
+        found[INDEPENDENCE] = score_refit(result.data, there)
     scores = {
         judge: {
             name: [round(each.value(by.name, model), 6) for model in curves] for name, by in asked.items()

@@ -15,7 +15,7 @@ from typing import Any
 
 import cocensor as cc
 from benchmarks.golden.data import COLUMNS, FloatArray, RealSample, Sample
-from cocensor.study.sensitivity import margin_curves
+from cocensor.study.curves import margin_curves
 
 #: An assumed dependence: a family and Kendall's τ.
 Dependence = tuple[str, float]

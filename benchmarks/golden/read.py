@@ -17,8 +17,8 @@ from benchmarks.golden.ask import ADJUSTMENTS
 from benchmarks.golden.numbers import Numbers
 from cocensor.data import RiskScores
 from cocensor.study.curves import curve_errors, profile_errors
+from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.standing import rankable
 from cocensor.views.numbers.grids import sensitivity_numbers
 
 #: Adjustments by the library's names, and by the words of the golden keys.

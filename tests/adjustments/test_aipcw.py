@@ -14,7 +14,7 @@ from cocensor.adjustments.cross_fitted import _keys
 from cocensor.data import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 from tests.refusals import refuses
 
 COX = cc.AIPCW("cox", "cox")

@@ -59,7 +59,7 @@ def test_against_scikit_survival(ties, ridge):
 
 
 def test_derivatives_against_differences():
-    from cocensor.estimators.risk_sets import RiskSets
+    from cocensor.estimators.cox import RiskSets
 
     X, y = tied_data(60)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

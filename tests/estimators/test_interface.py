@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.estimators.conditional import given_dropout
+from cocensor.estimators.margin import given_dropout
 from tests.refusals import refuses
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])

@@ -6,9 +6,8 @@ import torch
 from torch.func import grad, jacrev
 
 import cocensor as cc
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.margins import Basis
-from cocensor.joint.predictors import Drift
 
 CDF = {
     "independence": lambda t, u, v: u * v,

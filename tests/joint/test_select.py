@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cocensor as cc
-from cocensor.joint.profile import CUT
+from cocensor.joint.select import CUT
 from cocensor.simulate import SyntheticDesign
 
 

@@ -10,9 +10,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue
-from cocensor.study.curves import curve_errors, profile_errors
+from cocensor.study.curves import curve_errors, margin_curves, profile_errors
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import margin_curves
 from tests.scale.studies import Study, study
 
 ADJUSTMENTS = {

@@ -9,7 +9,7 @@ import cocensor as cc
 from cocensor.scale import accumulators
 from cocensor.scale.draw import hashed
 from cocensor.scale.evaluate import _most_kept
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 from tests.scale.studies import Study, study
 from tests.scale.test_evaluate import agree, table
 

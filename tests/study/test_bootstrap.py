@@ -14,8 +14,8 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_ad
 from cocensor.adjustments.samples import Resample
 from cocensor.estimators import KaplanMeier
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.evaluation import results_of
-from cocensor.study.standing import standing
+from cocensor.study.lookup import results_of
+from cocensor.study.ranking import standing
 from tests.refusals import refuses
 
 N = 350

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.study.checks import Check
-from cocensor.study.look import Probe, time_scale
+from cocensor.study.checks import Check, Probe, time_scale
+from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
-from cocensor.study.standing import rankable, standing
 from tests.study.mistakes import TIMES, cause, disqualifying, kinds, quickly, right
 
 DISQUALIFYING = {"negative_skill", "against_outcome", "time_scale"}

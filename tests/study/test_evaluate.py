@@ -11,7 +11,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.evaluation import metric_of
+from cocensor.study.lookup import metric_of
 from tests.oracles.data import load, values
 from tests.study.noted import noted
 

@@ -15,7 +15,7 @@ from cocensor.adjustments.weights import Imputed
 from cocensor.data import TimeGrid
 from cocensor.metrics import Metric, MetricValue, unregister_metric
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 
 TAUS = (0.0, 0.3, 0.6)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.study.evaluation import results_of
 from cocensor.study.imputation_fit import FitCells, imputation_fit_under
+from cocensor.study.lookup import results_of
 from tests.refusals import refuses
 
 LINEAR = {"score_times": 1, "score_df": 1, "time_varying": False, "shrink": False}

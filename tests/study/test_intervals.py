@@ -11,8 +11,8 @@ import cocensor as cc
 from cocensor.inference import influence
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
+from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
-from cocensor.study.standing import standing
 from tests.refusals import refuses
 
 DATA = SyntheticDesign(n=500, n_features=3, copula=cc.Clayton.from_tau(0.4)).draw(1)

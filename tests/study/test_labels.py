@@ -8,8 +8,8 @@ import pytest
 import cocensor as cc
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.plan import PlanOptions, plan_of
-from cocensor.study.evaluation import metric_of, results_of
-from cocensor.study.standing import standing
+from cocensor.study.lookup import metric_of, results_of
+from cocensor.study.ranking import standing
 from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
 
 BRIER, JUDGE = "integrated Brier score", "Imputation"
@@ -75,7 +75,7 @@ def test_one_time_by_label_and_by_the_label_less_the_time(result):
         lambda found, by, how: found.over_tau.leaders(by, how),
         lambda found, by, how: found.over_tau.compare("one", "three", "clayton", 0.3, by, how).difference,
         lambda found, by, how: found.over_tau.hazard_ratio("clayton", 0.3, how),
-        lambda found, by, how: found.tips("one", "three", by, how),
+        lambda found, by, how: found.tipping_points("one", "three", by, how),
         lambda found, by, how: SensitivityDisplay.from_sensitivity(found, by, how).adjustment,
         lambda found, by, how: DifferenceDisplay.from_sensitivity(found, "one", by, how).adjustment,
     ],

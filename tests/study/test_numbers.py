@@ -9,8 +9,8 @@ import pytest
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
+from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.study.standing import standing
 from cocensor.views.numbers.grids import sensitivity_numbers
 from tests.strategies import cox_predictions
 

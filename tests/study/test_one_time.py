@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.study.evaluation import results_of
-from cocensor.study.standing import standing
+from cocensor.study.lookup import results_of
+from cocensor.study.ranking import standing
 from tests.refusals import refuses
 from tests.study.noted import noted
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.study.standing import standing
 from cocensor.views.text import winners_in_words
 from tests.refusals import refuses
 from tests.study.noted import noted

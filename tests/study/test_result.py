@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.study.ranking import counted, standing
 from cocensor.study.report import Report
-from cocensor.study.standing import counted, standing
 from cocensor.views.text import winners_in_words
 from tests.refusals import refuses
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 from tests.refusals import refuses
 from tests.study.noted import noted
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.study.evaluation import metric_of
+from cocensor.study.curves import margin_curves
+from cocensor.study.lookup import metric_of
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import margin_curves
 from cocensor.views.text.metrics import metrics_in_words
 from tests.views.html.packed import embedded_in
 

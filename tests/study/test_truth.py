@@ -5,8 +5,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics.registry import metric_names
+from cocensor.study.ranking import counted
 from cocensor.study.report import Report
-from cocensor.study.standing import counted
 from cocensor.views.text import winners_in_words
 
 NEEDED = {"net_benefit": {"threshold": 0.3}, "ils": {"floor": 0.01}}

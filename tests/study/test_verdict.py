@@ -337,7 +337,7 @@ def test_robustness_is_the_first_of_the_tipping_points(two):
     lines = line([0.2, 0.2, 0.12, 0.05]) | line([0.2, 0.2, 0.18, 0.05], family="clayton")
     _, sensitivity = made(two, lines, A_FIRST, error=ERROR)
     sensitivity = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau))
-    tip = next(tip for tip in sensitivity.tips("a", "b") if tip.kind == "interval")
+    tip = next(tip for tip in sensitivity.tipping_points("a", "b") if tip.kind == "interval")
     found = sensitivity.verdict.robustness
     assert (found.tau, found.hazard_ratio, found.family) == (tip.tau, tip.hazard_ratio, tip.family)
 

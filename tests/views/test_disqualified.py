@@ -9,9 +9,9 @@ import pytest
 
 import cocensor as cc
 from cocensor.study.checks import Check
+from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import stretches
-from cocensor.study.standing import rankable
 from cocensor.views.text import headline, winners_in_words
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
 from cocensor.views.text.names import ISOLATE, ON_PAGE
@@ -144,7 +144,7 @@ def test_who_is_disqualified_leads_nowhere_over_the_grid(one_off):
     over_tau, over_ratio = (replace(grid, evaluation=off) for grid in sensitivity.grids)
     turned = replace(sensitivity, evaluation=off, over_tau=over_tau, over_ratio=over_ratio)
     assert over_tau.pair("Alpha", "Gamma").lead() is None
-    assert turned.tips("Alpha", "Gamma") == ()
+    assert turned.tipping_points("Alpha", "Gamma") == ()
 
 
 def test_without_a_contender_there_is_no_winner(all_off, tmp_path):

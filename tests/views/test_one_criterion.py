@@ -7,7 +7,7 @@ The standard error of each score is 0.01, so that of a difference is 0.0141: a o
 import numpy as np
 import pytest
 
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 from cocensor.views.html.figures import series
 from cocensor.views.html.grids import winner_maps
 from cocensor.views.numbers.grids import sensitivity_numbers

@@ -25,7 +25,7 @@ from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
 from cocensor.data import Predicted, Sample, Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.pull_back import PullBack
+from cocensor.estimators.margin_influence import PullBack
 from cocensor.joint.settings import resolve_family
 
 # With fewer there is no margin of the dropout.

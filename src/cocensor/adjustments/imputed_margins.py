@@ -14,8 +14,8 @@ from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
 from cocensor.copulas import Copula
 from cocensor.data import Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.conditional import given_dropout, given_end
-from cocensor.estimators.pull_back import PullBack
+from cocensor.estimators.margin import given_dropout, given_end
+from cocensor.estimators.margin_influence import PullBack
 
 
 def impute_from_margins(

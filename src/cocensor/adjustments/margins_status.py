@@ -16,7 +16,7 @@ from cocensor.adjustments.status import EventWeights, Group
 from cocensor.data import Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
-from cocensor.estimators.pull_back import MarginGradient, PullBack
+from cocensor.estimators.margin_influence import MarginGradient, PullBack
 
 _SIDES: tuple[Side, Side] = ("left", "right")
 
@@ -103,7 +103,7 @@ class ImputedFromMargins(EventWeights):
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
-        the times, summed over subjects (:class:`~cocensor.estimators.pull_back.PullBack`).
+        the times, summed over subjects (:class:`~cocensor.estimators.margin_influence.PullBack`).
         """
         pull = self._pull()
         chain = _Chain(self, functionals, pull)

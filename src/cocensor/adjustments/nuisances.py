@@ -14,8 +14,7 @@ from cocensor._checks import FloatArray, IntArray, Rows, Side, as_vector, check_
 from cocensor._numerics import LOG_LARGEST_HAZARD
 from cocensor.data import StepFunction, Survival, WhichMargin, structured
 from cocensor.estimators import CoxPH
-from cocensor.estimators.cox import centre_and_scale
-from cocensor.estimators.risk_sets import RiskSets
+from cocensor.estimators.cox import RiskSets, centre_and_scale
 
 # Of standardised covariates: about as much as one more event says.
 _RIDGE = 1.0

@@ -110,7 +110,7 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
                 say(f"{content} in {path}.")
 
 
-def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.PlausibleTau | None, list[Note]]:
+def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.CovariateBenchmarks | None, list[Note]]:
     """Which τ the covariates would induce; None without covariates, or with a note why there is none."""
     if x is None:
         return None, []
@@ -123,7 +123,7 @@ def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.PlausibleTau 
 def _text(
     choice: cc.CopulaChoice,
     profile: cc.DependenceProfile,
-    benchmarks: cc.PlausibleTau | None,
+    benchmarks: cc.CovariateBenchmarks | None,
     notes: list[Note],
 ) -> str:
     """The candidates, what their profiles support, the benchmarks, and the caveats."""
@@ -148,7 +148,7 @@ def _text(
 def _json(
     choice: cc.CopulaChoice,
     profile: cc.DependenceProfile,
-    benchmarks: cc.PlausibleTau | None,
+    benchmarks: cc.CovariateBenchmarks | None,
     notes: list[Note],
 ) -> str:
     found = {

@@ -28,7 +28,7 @@ from cocensor.data import Survival
 from cocensor.data.covariates import check_alike, read_covariates
 from cocensor.data.tables import INDEX, Columns, Table
 from cocensor.study.run import as_true_times
-from cocensor.study.sensitivity.walk import as_labels, check_groups
+from cocensor.study.sensitivity.run import as_labels, check_groups
 
 #: ``--interpolation`` and ``--tail`` in words.
 BETWEEN = {"linear": "linear between times", "step": "a step function"}

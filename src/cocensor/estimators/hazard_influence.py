@@ -23,8 +23,7 @@ import numpy as np
 from cocensor._checks import FloatArray, IntArray, as_matrix
 from cocensor._numerics import lookup
 from cocensor.data import Survival
-from cocensor.estimators.cox import CoxPH
-from cocensor.estimators.risk_sets import RiskSets
+from cocensor.estimators.cox import CoxPH, RiskSets
 
 
 @dataclass(frozen=True, eq=False)

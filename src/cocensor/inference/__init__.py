@@ -12,7 +12,7 @@ from cocensor.inference.comparisons import (
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.ignorance import Uncertainty, imbens_manski_constant, uncertainty
 from cocensor.inference.influence import Influence, as_estimates, influence
-from cocensor.inference.tipping import Stretch, TippingPoint, tipping_points, undecided
+from cocensor.inference.tipping import SignChange, Stretch, tipping_points, undecided
 
 __all__ = [
     "AxisCurve",
@@ -23,8 +23,8 @@ __all__ = [
     "Estimates",
     "Influence",
     "Lead",
+    "SignChange",
     "Stretch",
-    "TippingPoint",
     "Uncertainty",
     "as_estimates",
     "compare",

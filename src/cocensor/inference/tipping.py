@@ -21,7 +21,7 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TippingPoint:
+class SignChange:
     """Where the sign of an estimated difference changes along one line.
 
     Attributes
@@ -41,15 +41,15 @@ class TippingPoint:
     interval: Stretch | None
     sign_above: int
 
-    def on(self, scale: Callable[[float], float]) -> TippingPoint:
+    def on(self, scale: Callable[[float], float]) -> SignChange:
         """With positions on another scale, which increases with them."""
         interval = self.interval
         if interval is not None:
             interval = Stretch(*(None if end is None else scale(end) for end in interval))
-        return TippingPoint(self.line, scale(self.at), interval, self.sign_above)
+        return SignChange(self.line, scale(self.at), interval, self.sign_above)
 
 
-def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> tuple[TippingPoint, ...]:
+def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> tuple[SignChange, ...]:
     """Where the order of the estimates turns, nearest to independence first; empty where it never does.
 
     Estimates that are equal over a stretch and differ in sign on its two sides turn at its point nearest to 0; those
@@ -68,13 +68,13 @@ def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> 
     >>> taus = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
     >>> curve = AxisCurve.normal(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
     >>> tipping_points({"clayton": curve})[0]
-    TippingPoint(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
+    SignChange(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
     """
     points = []
     for name, curve in chosen_curves(curves, line).items():
         turns = _turns(curve)
         stretches = _undecided(curve) if turns else []
-        points += [TippingPoint(name, at, _around(at, stretches), sign) for at, sign in turns]
+        points += [SignChange(name, at, _around(at, stretches), sign) for at, sign in turns]
     return tuple(sorted(points, key=lambda point: abs(point.at)))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows, check_length, row_blocks
 from cocensor._numerics import mean_and_sd, squares_beyond
 from cocensor.data.covariates import Encoding
-from cocensor.joint.predictors import Standardised
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +87,25 @@ class Design:
         """What every β and then every γ is called."""
         names = self.columns or tuple(f"x{i}" for i in range(self.n_columns))
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """A matrix in units of standard deviations."""
+
+    matrix: FloatArray
+    centre: FloatArray
+    scale: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and columns."""
+        return self.matrix.shape
+
+    def __getitem__(self, rows: Any) -> FloatArray:
+        found = self.matrix[rows] - self.centre
+        found /= self.scale
+        return found
 
 
 def standardised(design: Design, counted: BoolArray, weight: FloatArray | None = None) -> Standardised:

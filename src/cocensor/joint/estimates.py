@@ -12,9 +12,9 @@ from cocensor._newton import Minimum
 from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula
 from cocensor.joint.design import Design
-from cocensor.joint.link import Link, tau_slope
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
+from cocensor.joint.settings import Link, tau_slope
 
 if TYPE_CHECKING:
     from cocensor.joint.problem import JointProblem

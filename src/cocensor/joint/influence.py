@@ -18,10 +18,10 @@ from cocensor._newton import Minimum
 from cocensor.joint.after_dropout import LaterDropout
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
-from cocensor.joint.link import Link
 from cocensor.joint.margins import Margin
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import BARRIER, JointProblem
+from cocensor.joint.settings import Link
 
 # Of the weight of the barrier, what tells of an active constraint.
 _ACTIVE = 0.3

@@ -26,9 +26,8 @@ from cocensor.data import Survival
 from cocensor.data.covariates import Encoding
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.margins import Margin
-from cocensor.joint.predictors import Drift
 from cocensor.joint.settings import TimeKind
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -16,20 +16,24 @@ from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import mean_and_sd
 from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula, Independence
-from cocensor.copulas.walks import as_taus, walks_from_independence
+from cocensor.copulas.registry import as_taus, walks_from_independence
 from cocensor.data import Survival
-from cocensor.joint.bases import check_enough, margin_bases
-from cocensor.joint.design import Design, standardised
+from cocensor.joint.design import Design, Standardised, standardised
 from cocensor.joint.estimates import fitted_model
-from cocensor.joint.knots import constant_hazard
-from cocensor.joint.likelihood import Likelihood
-from cocensor.joint.link import LARGEST_TAU, Link
+from cocensor.joint.knots import check_enough, constant_hazard, margin_bases
+from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.margins import Basis, MarginForm, informative
 from cocensor.joint.model import JointModel
-from cocensor.joint.predictors import Drift, Standardised
-from cocensor.joint.ridge import ridge_weights
-from cocensor.joint.scouts import risen, scouts_of
-from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_penalty, as_time_kind, check_settings
+from cocensor.joint.settings import (
+    LARGEST_TAU,
+    AskedTimeKind,
+    Knots,
+    Link,
+    TimeKind,
+    as_penalty,
+    as_time_kind,
+    check_settings,
+)
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)
@@ -241,7 +245,7 @@ class JointProblem:
     @cached_property
     def _before(self) -> JointProblem | None:
         """The problem whose optima the fits start from: the parent, or that of some of many subjects."""
-        return scouts_of(self, BARRIER) if self.parent is None else self.parent
+        return subsampled(self, BARRIER) if self.parent is None else self.parent
 
     @property
     def _ridges(self) -> IntArray:
@@ -394,3 +398,99 @@ def _checked_starts(starts: Sequence[float]) -> FloatArray:
     """The τ to start from, each once; those beyond the largest that is fitted are left out."""
     taus = as_taus(starts, "starts")
     return taus[np.abs(taus) < LARGEST_TAU]
+
+
+# About so many go first, of at least twice as many subjects.
+_SUBSAMPLE = 25_000
+# They have so many events, and dropouts, for each parameter.
+_EVENTS_PER_PARAMETER = 20
+# How much of the changes with time is tried.
+_SHARES = (1.0, 0.9, 0.7, 0.4, 0.0)
+
+
+def subsampled(problem: JointProblem, barrier: float) -> JointProblem | None:
+    """The same problem for some of its subjects, with the same parameters; None where that is no help."""
+    every = len(problem.sample) // _SUBSAMPLE
+    if problem.included is not None or problem.sample_weight is not None or every < 2:
+        return None
+    rows = np.arange(0, len(problem.sample), every)
+    sample, design = problem.sample[rows], problem.design[rows]
+    y = sample[np.flatnonzero(informative(sample.time))]
+    for basis, happened in zip(problem.bases, (y.event, y.dropout), strict=True):
+        if basis.present and happened.sum() < _EVENTS_PER_PARAMETER * (
+            basis.size + len(design.ridge_of_effects)
+        ):
+            return None
+    Z = Standardised(design.matrix, problem.centre, problem.scale)
+    likelihood = Likelihood(sample, Z, problem.bases, problem.ends, barrier, problem.drift)
+    return replace(problem, sample=sample, y=y, design=design, likelihood=likelihood)
+
+
+def risen(likelihood: Likelihood, drift: Drift | None, point: FloatArray) -> FloatArray:
+    """Parameters with as much of the changes of effects with time as leaves the hazards of all subjects rising."""
+    if drift is None:
+        return point
+    n_drifts = len(drift.varying)
+    changes = np.concatenate([np.arange(size) >= size - n_drifts for size in likelihood.sizes])
+    tried = (np.where(changes, share, 1.0) * point for share in _SHARES)
+    return next((each for each in tried if np.isfinite(likelihood.barrier_at(each))), point)
+
+
+# In units of the log-likelihood for standardised columns: an effect has a prior standard deviation of 1/√weight.
+_START = 1e3
+_RANGE = (1e-3, 1e6)
+# Weights have settled when none of them would change the effective number of effects by more than this.
+_SETTLED = 0.05
+_MAX_ROUNDS = 20
+
+#: A fit with given weights for all parameters, from a start.
+Fit = Callable[[FloatArray, FloatArray], Minimum]
+
+
+def ridge_weights(
+    ridges: IntArray,
+    n: float,
+    first_fit: Fit,
+    fit: Fit,
+    start: FloatArray,
+    first_weights: FloatArray | None = None,
+) -> tuple[Minimum, FloatArray]:
+    r"""The weights that make the data most likely, effects integrated out, and the fit with them.
+
+    Effects of ridge g have the prior :math:`N(0, 1/\lambda_g)`. The marginal likelihood (Laplace's approximation) is
+    stationary where :math:`\lambda_g = d_g / \sum \hat b_j^2`, with :math:`d_g = r_g - \lambda_g \mathrm{tr}_g H^{-1}`
+    the effective number of its :math:`r_g` effects and H the penalised information. That is iterated (Fellner and
+    Schall; Wood and Fasiolo, 2017, *Biometrics* 73, 1071–1081).
+
+    ``ridges`` has the number of the ridge of each parameter, −1 for those that are not shrunk; ``n`` is the number of
+    subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start`` with ``first_weights``.
+    """
+    groups = [np.flatnonzero(ridges == g) for g in range(int(ridges.max(initial=-1)) + 1)]
+    weights = np.where(ridges >= 0, _START, 0.0)
+    if first_weights is not None:
+        # A weight under which no effect is left would count as settled, whatever the data.
+        weights = np.minimum(first_weights, weights)
+    found = first_fit(weights, start)
+    for _ in range(_MAX_ROUNDS if groups else 0):
+        variances = _variances(found.at.hessian * n)
+        moved = 0.0
+        for at in groups:
+            before = weights[at[0]]
+            effective = float(np.clip(at.size - before * variances[at].sum(), 1e-6, at.size))
+            after = float(np.clip(effective / max(np.sum(found.point[at] ** 2), 1e-300), *_RANGE))
+            undecided = min(effective, at.size - effective)
+            moved = max(moved, abs(np.log(after / before)) * undecided)
+            weights[at] = after
+        found = fit(weights, found.point)
+        if moved < _SETTLED:
+            break
+    return found, weights
+
+
+def _variances(information: FloatArray) -> FloatArray:
+    """The diagonal of its inverse; of the generalised one where it has none."""
+    try:
+        root = np.linalg.inv(np.linalg.cholesky(information))  # a tenth of what eigenvalues take
+    except np.linalg.LinAlgError:
+        return np.diag(np.linalg.pinv(information, hermitian=True))
+    return np.einsum("ij,ij->j", root, root)

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import BoolArray, FloatArray, Seed, as_generator, check_choice, check_number, library_of
+from cocensor._cached import cached_property
+from cocensor._checks import (
+    BoolArray,
+    FloatArray,
+    Progress,
+    Seed,
+    as_generator,
+    check_choice,
+    check_number,
+    library_of,
+    make_frame,
+)
+from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
+from cocensor._views import view
+from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.copulas.registry import as_taus, walks_from_independence
 from cocensor.data import Survival
-from cocensor.joint.choice import CopulaChoice
 from cocensor.joint.design import Design
-from cocensor.joint.link import LARGEST_TAU
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
-from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Family, Knots, resolve_family
+from cocensor.joint.settings import DEFAULT_MARGINS, LARGEST_TAU, AskedTimeKind, Family, Knots, resolve_family
 
 CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
 #: Margins of another form than assumed pass for a weak dependence: less than this is no reason to leave independence.
@@ -253,3 +269,231 @@ def _balanced_folds(y: Survival, folds: int, lots: FloatArray) -> npt.NDArray[np
 
 def _distance(model: JointModel) -> float:
     return model.copula.theta - model.copula.independence_theta
+
+
+# Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
+_QUICK_PROFILE = 10_000_000
+_FEW_COVARIATES = 10
+_DEFAULT_TAUS = np.round(np.arange(-0.9, 0.91, 0.1), 10)
+
+
+@dataclass(frozen=True, eq=False)
+class CopulaChoice:
+    """What :func:`select_copula` found; takes the place of a copula in adjustments.
+
+    Attributes
+    ----------
+    best : JointModel
+        The model of the chosen family; ``copula`` is its copula.
+    preferred : str
+        The family that predicts best; not the chosen one where its ``gain`` over independence, in units of the
+        held-out log-likelihood, is below ``min_gain``.
+    models : dict of JointModel
+        By family.
+    table : frame
+        Family, θ and τ with their standard errors, mean negative log-likelihood of the training and of the
+        validation part, lower is better.
+
+    See Also
+    --------
+    select_copula : Makes it, with an example.
+    """
+
+    best: JointModel
+    preferred: str
+    gain: float
+    min_gain: float
+    models: dict[str, JointModel]
+    validation: dict[str, float]
+    how: str
+    problem: JointProblem
+    library: Any
+
+    @property
+    def copula(self) -> Copula:
+        """The chosen copula."""
+        return self.best.copula
+
+    @property
+    def profile_is_quick(self) -> bool:
+        """Whether :meth:`profile` takes seconds rather than minutes."""
+        n, p = self.problem.likelihood.n, len(self.problem.design.ridge_of_effects)
+        return n * max(p, _FEW_COVARIATES) ** 2 <= _QUICK_PROFILE
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per family, as the kind of frame that the covariates came in."""
+
+        def column(read: Any) -> list[float]:
+            return [float(read(model)) for model in self.models.values()]
+
+        return make_frame(
+            {
+                "family": list(self.models),
+                "theta": column(lambda model: model.copula.theta),
+                "theta_se": column(lambda model: model.theta_se_),
+                "tau": column(lambda model: model.copula.tau),
+                "tau_se": column(lambda model: model.tau_se_),
+                "train_nll": column(lambda model: -model.loglik_ / model.n_),
+                "validation_nll": [self.validation[name] for name in self.models],
+                "converged": [model.converged_ for model in self.models.values()],
+                "chosen": [name == self.copula.name for name in self.models],
+            },
+            library=self.library,
+        )
+
+    def profile(
+        self, taus: npt.ArrayLike | None = None, progress: Progress | None = None
+    ) -> DependenceProfile:
+        """The training likelihood at fixed τ, with margins fitted at each, for every family.
+
+        ``taus`` are Kendall's τ, by default from −0.9 to 0.9; a family takes part where it reaches them. Independence
+        (τ = 0) is always among them. ``progress`` is called with the number of finished fits and of all.
+        """
+        grid = np.unique(np.append(_DEFAULT_TAUS if taus is None else as_taus(taus), 0.0))
+        families = {name: copula_families()[name] for name in self.models if name != "independence"}
+        if not families:
+            raise ValueError("families has only independence: there is no τ to profile over.")
+        walks = {name: walks_from_independence(family, grid) for name, family in families.items()}
+        report = progress or (lambda done, total: None)
+        done, total = 0, sum(len(walk) for both in walks.values() for walk in both)
+        report(done, total)
+        found: dict[str, tuple[FloatArray, FloatArray]] = {}
+        notes: list[Note] = []
+        with one_blas_thread:
+            at_zero = self.problem.loglik(self.problem.independence, Independence())
+            for name, family in families.items():
+                values = {0.0: at_zero}
+                for tau in chain(*walks[name]):
+                    copula = family.from_tau(tau)
+                    minimum = self.problem.margins_at(copula)
+                    values[float(tau)] = self.problem.loglik(minimum, copula)
+                    if not minimum.converged:
+                        notes.append(noted("not_converged", family=name, tau=float(tau)))
+                        warnings.warn(notes[-1].text, FitWarning, stacklevel=2)
+                    done += 1
+                    report(done, total)
+                ordered = sorted(values)
+                found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
+        return DependenceProfile(
+            found, at_zero, self.problem.likelihood.n, self.library, choice=self, notes=tuple(notes)
+        )
+
+    def summary(self) -> str:
+        """The table, the choice and its caveat, as text."""
+        return view("text.choice_as_text")(self)
+
+    def __repr__(self) -> str:
+        return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
+
+
+#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum cannot be distinguished.
+CUT = 1.9207
+
+
+@dataclass(frozen=True, eq=False)
+class DependenceProfile:
+    """The profile likelihood over τ, family by family: how well each dependence fits the data.
+
+    Made by :meth:`CopulaChoice.profile`. At each τ the margins are fitted anew. It rests on the form of the margins
+    alone: read it as a hint.
+
+    Attributes
+    ----------
+    curves : dict of pair of array
+        By family the τ and the log-likelihood at each.
+    independence : float
+        The log-likelihood at independence.
+    n : float
+        The number of subjects, or the sum of their case weights.
+    choice : CopulaChoice or None
+        The choice that it belongs to, if any.
+    notes : tuple of Note
+        What was decided on the way.
+
+    Examples
+    --------
+    >>> from cocensor import Clayton, select_copula
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=1, copula=Clayton.from_tau(0.6)).draw(1)
+    >>> choice = select_copula(data.X, data.y, families=("clayton",), margins="weibull", folds=2)
+    >>> profile = choice.profile([0.0, 0.3, 0.6])
+    >>> profile.best[:2]
+    ('clayton', 0.6)
+    """
+
+    #: For each family the τ and the log-likelihood, margins fitted at each.
+    curves: dict[str, tuple[FloatArray, FloatArray]]
+    independence: float
+    n: float
+    library: Any = None
+    #: The choice that it belongs to, if any.
+    choice: CopulaChoice | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def best(self) -> tuple[str, float, float]:
+        """The family and τ of the largest log-likelihood, and that itself."""
+        family = max(self.curves, key=lambda name: self.curves[name][1].max())
+        taus, values = self.curves[family]
+        at = int(np.argmax(values))
+        return family, float(taus[at]), float(values[at])
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
+        top = self.best[2]
+        rows = [
+            (
+                name,
+                float(tau),
+                copula_families()[name].from_tau(float(tau)).theta,
+                float(value),
+                float(value) - top,
+            )
+            for name, curve in self.curves.items()
+            for tau, value in zip(*curve, strict=True)
+        ]
+        names = ("family", "tau", "theta", "loglik", "difference")
+        return make_frame(
+            dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), library=self.library
+        )
+
+    def supported(self, family: str) -> tuple[float, float]:
+        """The smallest and largest τ that fit about as well as the best of a family (95 %)."""
+        taus, values = self.curves[family]
+        inside = taus[values >= values.max() - CUT]
+        return float(inside.min()), float(inside.max())
+
+    @property
+    def statement(self) -> str:
+        """What the profile says, and the choice beside it where they differ, in words."""
+        return view("text.profile_in_words")(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as JSON can hold it; ``difference`` is the log-likelihood less the largest of all."""
+        family, tau, top = self.best
+        return {
+            "n": self.n,
+            "independence": self.independence,
+            "best": {"family": family, "tau": tau, "loglik": top},
+            "cut": CUT,
+            "statement": self.statement,
+            "families": {
+                name: {
+                    "taus": taus.tolist(),
+                    "loglik": values.tolist(),
+                    "difference": (values - top).tolist(),
+                    "supported": list(self.supported(name)),
+                }
+                for name, (taus, values) in self.curves.items()
+            },
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`)."""
+        return view("plots.CurveDisplay").from_profile(self).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        return f"DependenceProfile({', '.join(self.curves)})"

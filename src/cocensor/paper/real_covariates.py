@@ -27,7 +27,7 @@ from cocensor.copulas import Copula, Independence
 from cocensor.data import Survival, WhichMargin
 from cocensor.data.covariates import column_names
 from cocensor.estimators import CoxPH
-from cocensor.estimators.risk_sets import Ties
+from cocensor.estimators.cox import Ties
 from cocensor.metrics.harrell import harrell_c
 from cocensor.paper.datasets.dataset import Dataset
 from cocensor.paper.datasets.encoding import Encoder, Scaling

@@ -25,7 +25,7 @@ from cocensor.study.data import EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
-from cocensor.study.run import assuming, concluded, run
+from cocensor.study.run import assuming, build_evaluation, run
 from cocensor.study.scores import AdjustmentScores, Fitting, fits_under
 
 # Of all models, so many predictions are kept by default: 1 GiB in double precision. And of so many subjects at most.
@@ -122,7 +122,7 @@ class _Study:
         kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
         notes += about_subjects(kept)
-        return concluded(self.plan, kept, results, notes)
+        return build_evaluation(self.plan, kept, results, notes)
 
     def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
         """What is scored, of subjects with these outcomes; the predictions tell their kind."""

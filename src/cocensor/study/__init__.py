@@ -4,8 +4,7 @@ from cocensor.study.checks import Check
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.plan import Plan, SensitivityPlan
-from cocensor.study.run import evaluate, run
-from cocensor.study.scorer import FoldError, survival_scorer
+from cocensor.study.run import FoldError, evaluate, run, survival_scorer
 
 __all__ = [
     "Check",

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_choice
+from cocensor._checks import FloatArray, Progress, check_choice, check_whole
 from cocensor._warnings import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import EventWeights, Linearised
+from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
 from cocensor.data import Predicted, TimeGrid
+from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics import Metric, MetricValue
+from cocensor.metrics import (
+    BrierScore,
+    CalibrationCurve,
+    DCalibrationResult,
+    DecisionCurve,
+    Metric,
+    MetricValue,
+)
+from cocensor.metrics.calibration_curve import calibration_at
+from cocensor.metrics.d_calibration import d_calibration_of
+from cocensor.metrics.decision_curve import decision_curve_at
+from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds
 from cocensor.study.data import REFERENCE, EvaluationData
-from cocensor.study.evaluation import Evaluation, metric_of, results_of, scores_at
-from cocensor.study.scores import AdjustmentScores
+from cocensor.study.lookup import metric_of, results_of, scores_at
+from cocensor.study.scores import AdjustmentScores, missing_notes
+
+if TYPE_CHECKING:
+    from cocensor.study.evaluation import Evaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +174,146 @@ def _difference(one: FloatArray, other: FloatArray) -> FloatArray:
     rows[: len(one)] += one
     rows[: len(other)] -= other
     return rows
+
+
+def calibration_curve(
+    evaluation: Evaluation, model: str, at: float, adjustment: str | None, n_groups: int
+) -> CalibrationCurve:
+    """See :meth:`Evaluation.calibration_curve`."""
+    check_choice(model, "model", evaluation.models)
+    check_whole(n_groups, "n_groups", 2)
+    data = evaluation.data
+    [(status, read)] = _statuses(evaluation, data.grid_of(BrierScore(at)), adjustment, (model,))
+    return calibration_at(status, read[model], data.samples.y_test, data.level, n_groups)
+
+
+def d_calibration(
+    evaluation: Evaluation, model: str, adjustment: str | None, n_cells: int
+) -> DCalibrationResult:
+    """See :meth:`Evaluation.d_calibration`."""
+    check_choice(model, "model", evaluation.models)
+    check_whole(n_cells, "n_cells", 2)
+    data = evaluation.data
+    [(status, read)] = _statuses(evaluation, data.grid.from_zero, adjustment, (model,))
+    by_model: dict[Any, DCalibrationResult] = d_calibration_of(
+        status, read, data.samples.y_test, n_cells, data.level
+    )
+    return by_model[model]
+
+
+def decision_curve(
+    evaluation: Evaluation, at: float, adjustment: str | None, thresholds: npt.ArrayLike | None
+) -> dict[str, DecisionCurve]:
+    """See :meth:`Evaluation.decision_curve`."""
+    data = evaluation.data
+    chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
+    grid = data.grid_of(BrierScore(at))
+    able = data.scored_by(BrierScore(grid.last))
+    by_model: dict[str, DecisionCurve] = {}
+    for status, read in _statuses(evaluation, grid, adjustment, able or evaluation.models):
+        by_model |= decision_curve_at(status, read, data.samples.y_test, chosen, data.level)
+    return {name: by_model[name] for name in able}
+
+
+def _statuses(
+    evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
+) -> Iterator[tuple[EventWeights, dict[str, Predicted]]]:
+    """Who is event-free by each fit that serves some of the models, and what these predict."""
+    data = evaluation.data
+    scores = evaluation.results[evaluation.primary if adjustment is None else adjustment]
+    for name in models:
+        if name not in scores.fits:
+            missing = missing_notes(scores, evaluation.notes, name)
+            why = missing[0].text if missing else "there is no score."
+            raise ValueError(f"model {name!r} has no score under {scores.name!r}: {why}")
+        predicted = data.predictions[name]
+        if not predicted.known_at(grid.times):
+            raise ValueError(f"model must predict survival curves, but {name!r} {predicted.limit}.")
+    for fitted, served in scores.served:
+        names = [name for name in served if name in models]
+        if names:
+            with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
+                status = data.status(fitted, grid)
+            if status.valid_until <= grid.last:
+                raise ValueError(f"{scores.name!r} has no score from time {status.valid_until:g} on.")
+            read = data.read_at(grid)
+            yield status, {name: read[name] for name in names}
+
+
+_TAUS = (0.2, 0.5, 0.8)
+_N_POINTS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class MarginCurves:
+    """Survival curves of one sample: by Kaplan–Meier, and by Copula-Graphic under other dependences.
+
+    Attributes
+    ----------
+    sample : {"training", "test"}
+        Whose curves they are: of the training sample, or of the test sample where there is no other.
+    times, kaplan_meier : array
+    copula_graphic : dict of dict of array
+        By family and τ, at ``times``.
+    at_risk : dict
+        How many of the sample are at risk, at a few round times.
+    """
+
+    sample: Literal["training", "test"]
+    times: FloatArray
+    kaplan_meier: FloatArray
+    copula_graphic: dict[str, dict[float, FloatArray]]
+    at_risk: dict[float, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curves as JSON can hold them; those of a family in the order of ``taus``."""
+        return {
+            "sample": self.sample,
+            "times": self.times.tolist(),
+            "kaplan_meier": self.kaplan_meier.tolist(),
+            "taus": list(_TAUS),
+            "copula_graphic": {
+                family: [by_tau[tau].tolist() for tau in _TAUS]
+                for family, by_tau in self.copula_graphic.items()
+            },
+            "at_risk": {"times": list(self.at_risk), "n": list(self.at_risk.values())},
+        }
+
+    def __repr__(self) -> str:
+        return f"MarginCurves({self.sample} sample, {', '.join(self.copula_graphic)})"
+
+
+def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> MarginCurves:
+    """Kaplan–Meier's curve, and the Copula-Graphic ones of every Archimedean family at three τ, up to the horizon.
+
+    ``progress`` is called with the number of finished curves and of all.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
+    >>> result = cc.evaluate({"half": [[0.5, 0.5]] * 4}, y, times=[1.0, 3.0], adjustments="ipcw")
+    >>> curves = margin_curves(result)
+    >>> float(curves.kaplan_meier[-1]), round(float(curves.copula_graphic["clayton"][0.5][-1]), 3)
+    (0.375, 0.269)
+    """
+    samples = evaluation.data.samples
+    y = samples.learned_from.y
+    times = np.linspace(0.0, min(evaluation.data.horizon.time, y.t_max), _N_POINTS)
+    report = progress or (lambda done, total: None)
+    points = [
+        (name, family, tau)
+        for name, family in copula_families().items()
+        if issubclass(family, ArchimedeanCopula) and family is not Independence
+        for tau in _TAUS
+    ]
+    found: dict[str, dict[float, FloatArray]] = {}
+    report(0, len(points))
+    for done, (name, family, tau) in enumerate(points, start=1):
+        curve = CopulaGraphic(family.from_tau(tau)).fit(y).predict(times)
+        found.setdefault(name, {})[tau] = np.asarray(curve)
+        report(done, len(points))
+    sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
+    marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))
+    at_risk = dict(zip(marks, y.risk_table.at_risk_at(marks).tolist(), strict=True))
+    return MarginCurves(sample, times, np.asarray(KaplanMeier().fit(y).predict(times)), found, at_risk)

@@ -17,18 +17,29 @@ from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference import Comparison, Estimates, compare
 from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
-from cocensor.study import details
-from cocensor.study.bootstrap import bootstrapped
+from cocensor.study import curves
 from cocensor.study.checks import Check
-from cocensor.study.data import REFERENCE, EvaluationData, Resampling
-from cocensor.study.hint import CopulaHint, hinted
-from cocensor.study.lookup import Results, adjustment_named, first_choice, imputation_among, metric_named
+from cocensor.study.data import REFERENCE, EvaluationData, Resampling, SuggestedCopula, suggest_copula
+from cocensor.study.lookup import (
+    Results,
+    adjustment_named,
+    first_choice,
+    imputation_among,
+    metric_of,
+    scores_at,
+)
 from cocensor.study.plan import Plan, SensitivityPlan
-from cocensor.study.scores import AdjustmentScores, Score, about_intervals, missing_notes, scores_by
+from cocensor.study.scores import (
+    AdjustmentScores,
+    Score,
+    about_intervals,
+    bootstrapped,
+    missing_notes,
+)
 
 if TYPE_CHECKING:
     from cocensor.study.report import Phases, Report
-    from cocensor.study.sensitivity import Bounds, PlausibleTau, Sensitivity
+    from cocensor.study.sensitivity import Bounds, CovariateBenchmarks, Sensitivity
     from cocensor.study.tables import TableKind
     from cocensor.study.verdict import Verdict
 
@@ -297,7 +308,7 @@ class Evaluation:
         -------
         CalibrationCurve
         """
-        return details.calibration_curve(self, model, at, adjustment, n_groups)
+        return curves.calibration_curve(self, model, at, adjustment, n_groups)
 
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
@@ -317,7 +328,7 @@ class Evaluation:
         -------
         DCalibrationResult
         """
-        return details.d_calibration(self, model, adjustment, n_cells)
+        return curves.d_calibration(self, model, adjustment, n_cells)
 
     def decision_curve(
         self, at: float, adjustment: str | None = None, *, thresholds: npt.ArrayLike | None = None
@@ -326,7 +337,7 @@ class Evaluation:
 
         Of all models that predict a chance for this time; see :func:`decision_curve`.
         """
-        return details.decision_curve(self, at, adjustment, thresholds)
+        return curves.decision_curve(self, at, adjustment, thresholds)
 
     # --- further analyses --------------------------------------------------------------------------------
 
@@ -339,7 +350,7 @@ class Evaluation:
         hazard_ratios: Any = None,
         hazard_ratio_by: Any = None,
         plausible: Any = None,
-        benchmarks: PlausibleTau | None = None,
+        benchmarks: CovariateBenchmarks | None = None,
         progress: Progress | None = None,
     ) -> Sensitivity:
         """Every score over copula families and Kendall's τ, and over the hazard ratio after dropout.
@@ -368,7 +379,7 @@ class Evaluation:
         plausible : (float, float), optional
             From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
             covariates together induce.
-        benchmarks : PlausibleTau, optional
+        benchmarks : CovariateBenchmarks, optional
             What :meth:`benchmarks` returned, where it was asked already.
         progress : callable, optional
             Called with the number of finished grid points and of all.
@@ -413,7 +424,7 @@ class Evaluation:
 
         return find_bounds(self, metric_of(self, metric, at))
 
-    def benchmarks(self, progress: Progress | None = None) -> PlausibleTau:
+    def benchmarks(self, progress: Progress | None = None) -> CovariateBenchmarks:
         """Which dependence the measured covariates would induce, had they not been measured: benchmarks of τ.
 
         Of the training sample where it has covariates, else of the test sample; see :func:`cocensor.plausible_tau`.
@@ -426,7 +437,7 @@ class Evaluation:
             raise ValueError("x_test is needed: benchmarks of dependence are made of covariates.")
         return replace(plausible_tau(sample.x, sample.y, progress=progress), library=self.data.library)
 
-    def suggest_copula(self) -> CopulaHint:
+    def suggest_copula(self) -> SuggestedCopula:
         """Which copula fits best, given the predictions and any covariates: a hint, on which no score depends.
 
         Without an imputation model, given the covariates of the sample that adjustments learn from. What was selected
@@ -436,7 +447,7 @@ class Evaluation:
             return self.data.assumed.hint
         fits = [each.fitted for each in self.results.values() if "predictions" in each.adjustment.needs]
         shared = imputation_among([fitted for fitted in fits if fitted is not None])
-        return hinted(self.data.learning.samples, shared)
+        return suggest_copula(self.data.learning.samples, shared)
 
     def full(
         self,
@@ -495,8 +506,8 @@ class Evaluation:
         *,
         sensitivity: Sensitivity | None = None,
         bounds: Bounds | Sequence[Bounds] = (),
-        benchmarks: PlausibleTau | None = None,
-        hint: CopulaHint | None = None,
+        benchmarks: CovariateBenchmarks | None = None,
+        hint: SuggestedCopula | None = None,
     ) -> Path:
         """The report, one file that needs no network, with the analyses that it is handed.
 
@@ -562,34 +573,3 @@ class Evaluation:
             }
         why = NOT_ASKED if errors is None else "there is no score"
         return {"standard_error": np.nan, "missing": why}
-
-
-def metric_of(evaluation: Evaluation, name: str | None = None, at: float | None = None) -> Metric:
-    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
-
-    A time past the horizon is refused.
-    """
-    data = evaluation.data
-    metric = metric_named(data.metrics, name, at, data.time_axis.unit)
-    if at is not None:
-        metric.grid(data.grid)
-    return metric
-
-
-def results_of(evaluation: Evaluation, adjustment: str | None = None) -> AdjustmentScores:
-    """All scores under an adjustment by name or label, by default the primary one."""
-    return evaluation.results[evaluation.primary if adjustment is None else adjustment]
-
-
-def scores_at(
-    evaluation: Evaluation, metric: Metric, adjustment: str | None
-) -> tuple[Metric, AdjustmentScores]:
-    """A metric, and the scores by it under an adjustment: those that there are, or new ones at its time."""
-    data, scores = evaluation.data, results_of(evaluation, adjustment)
-    if metric in data.metrics:
-        return metric, scores
-    scored = scores_by(data, scores, metric)
-    if scores.resampling is None:
-        return metric, scored
-    again = bootstrapped(replace(data, metrics=(metric,)), {scores.name: scored}, scores.resampling)
-    return metric, again[scores.name]

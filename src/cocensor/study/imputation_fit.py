@@ -18,8 +18,8 @@ from cocensor.adjustments.imputation_design import risk_score
 from cocensor.adjustments.joint_settings import JointFit
 from cocensor.copulas import Copula
 from cocensor.data import Survival, TimeAxis
-from cocensor.joint.checks import Expected, expected_counts
 from cocensor.joint.design import Design
+from cocensor.joint.expected import Expected, expected_counts
 from cocensor.study.data import EvaluationData
 
 if TYPE_CHECKING:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cocensor._checks import as_choice
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import label_without_time, time_in_name
+from cocensor.study.scores import AdjustmentScores, bootstrapped, score_with_metric
 
 if TYPE_CHECKING:
-    from cocensor.study.scores import AdjustmentScores
+    from cocensor.study.evaluation import Evaluation
 
 Candidate = TypeVar("Candidate", bound=Adjustment | Fitted)
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
@@ -51,7 +53,7 @@ def _unfitted(each: Adjustment | Fitted) -> Adjustment:
     return each.adjustment if isinstance(each, Fitted) else each
 
 
-class Results(dict[str, "AdjustmentScores"]):
+class Results(dict[str, AdjustmentScores]):
     """Scores by adjustment, which may be asked for by its name or by its label."""
 
     def __missing__(self, key: str) -> AdjustmentScores:
@@ -103,3 +105,34 @@ def _named(metrics: Sequence[Metric], name: str) -> list[Metric]:
         if named:
             return named
     return []
+
+
+def metric_of(evaluation: Evaluation, name: str | None = None, at: float | None = None) -> Metric:
+    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
+
+    A time past the horizon is refused.
+    """
+    data = evaluation.data
+    metric = metric_named(data.metrics, name, at, data.time_axis.unit)
+    if at is not None:
+        metric.grid(data.grid)
+    return metric
+
+
+def results_of(evaluation: Evaluation, adjustment: str | None = None) -> AdjustmentScores:
+    """All scores under an adjustment by name or label, by default the primary one."""
+    return evaluation.results[evaluation.primary if adjustment is None else adjustment]
+
+
+def scores_at(
+    evaluation: Evaluation, metric: Metric, adjustment: str | None
+) -> tuple[Metric, AdjustmentScores]:
+    """A metric, and the scores by it under an adjustment: those that there are, or new ones at its time."""
+    data, scores = evaluation.data, results_of(evaluation, adjustment)
+    if metric in data.metrics:
+        return metric, scores
+    scored = score_with_metric(data, scores, metric)
+    if scores.resampling is None:
+        return metric, scored
+    again = bootstrapped(replace(data, metrics=(metric,)), {scores.name: scored}, scores.resampling)
+    return metric, again[scores.name]

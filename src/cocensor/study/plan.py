@@ -30,7 +30,7 @@ from cocensor.adjustments import (
     needs_copula,
 )
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence, copula_families
-from cocensor.copulas.walks import as_taus
+from cocensor.copulas.registry import as_taus
 from cocensor.data import TimeAxis, TimeGrid
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric

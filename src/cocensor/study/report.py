@@ -15,10 +15,11 @@ from cocensor._views import view
 from cocensor._warnings import FitWarning, collected
 from cocensor.joint import DependenceProfile
 from cocensor.metrics import CalibrationCurve, DCalibration, DCalibrationResult, DecisionCurve
-from cocensor.study.curves import CurveErrors, curve_errors, profile_errors
-from cocensor.study.evaluation import Evaluation, results_of
-from cocensor.study.hint import CopulaHint
-from cocensor.study.sensitivity import Bounds, MarginCurves, PlausibleTau, Sensitivity, margin_curves
+from cocensor.study.curves import CurveErrors, MarginCurves, curve_errors, margin_curves, profile_errors
+from cocensor.study.data import SuggestedCopula
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import results_of
+from cocensor.study.sensitivity import Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.verdict import Verdict
 
 #: Called with the name of a phase; what it returns is called with the number of finished steps and of all.
@@ -36,9 +37,9 @@ class Report:
     sensitivity : Sensitivity or None
     bounds : tuple of Bounds
         By metric.
-    benchmarks : PlausibleTau or None
+    benchmarks : CovariateBenchmarks or None
         By default those of the sensitivity analysis.
-    hint : CopulaHint or None
+    hint : SuggestedCopula or None
         By default the one that the scores rest on, if they do.
     profile : DependenceProfile or None
         The likelihood over τ behind the hint.
@@ -57,8 +58,8 @@ class Report:
     evaluation: Evaluation
     sensitivity: Sensitivity | None = None
     bounds: tuple[Bounds, ...] = ()
-    benchmarks: PlausibleTau | None = None
-    hint: CopulaHint | None = None
+    benchmarks: CovariateBenchmarks | None = None
+    hint: SuggestedCopula | None = None
     profile: DependenceProfile | None = None
     survival: MarginCurves | None = None
     curves: Mapping[tuple[str, str], CurveErrors] = field(default_factory=dict)

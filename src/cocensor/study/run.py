@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Never
 
 import numpy as np
@@ -15,6 +15,7 @@ from cocensor._checks import (
     as_times,
     as_vector,
     check_length,
+    check_number,
     library_of,
     read_only,
     to_numpy,
@@ -22,19 +23,21 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor._warnings import FitWarning, collected
-from cocensor.adjustments import Fitted, Oracle
+from cocensor.adjustments import Adjustment, Fitted, Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival, as_predictions, subject_labels
+from cocensor.data import Predicted, Survival, TimeGrid, as_predictions, predict, subject_labels
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric
+from cocensor.metrics import Metric, time_grid
+from cocensor.metrics.scoring import chosen_adjustment
 from cocensor.study.checks import find_checks, read_as_steps
-from cocensor.study.data import AssumedCopula, EvaluationData
+from cocensor.study.data import AssumedCopula, EvaluationData, SuggestedCopula, suggest_copula
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.hint import CopulaHint, hinted
 from cocensor.study.lookup import imputation_among
-from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
+from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, as_metrics, as_scored_times, given_fits
 from cocensor.study.prepare import (
+    DEFAULT_HORIZON,
+    N_TIMES,
     about_censoring,
     about_predictions,
     prepared,
@@ -263,7 +266,7 @@ def run(
         results[name], start = scores_of(data, fitting.scores), fitting.start
         report(done, len(adjustments))
     truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
-    found = concluded(plan, data, results, notes, truth)
+    found = build_evaluation(plan, data, results, notes, truth)
     if plan.n_resamples is None:
         return found
     return found.bootstrap(plan.n_resamples, seed=plan.seed, progress=progress)
@@ -285,12 +288,12 @@ def assuming(
         return replace(data, assumed=AssumedCopula(origin="independence")), None
     start: Fitted | None = None
     if choice is not None:
-        assumed = AssumedCopula(choice.copula, "selected", CopulaHint(choice, "own"))
+        assumed = AssumedCopula(choice.copula, "selected", SuggestedCopula(choice, "own"))
     elif isinstance(plan.copula, Copula):
         assumed = AssumedCopula(plan.copula, "given")
     else:
         shared, start = _fitted_imputation(plan, data, fits)
-        hint = hinted(data.samples, shared)
+        hint = suggest_copula(data.samples, shared)
         if hint.choice is None:
             notes.append(noted("no_copula_selected", why=str(hint.notes[0])))
             return replace(data, assumed=AssumedCopula(origin="independence")), start
@@ -322,7 +325,7 @@ def _fitted_imputation(
     return fitted, None if warned else fitted
 
 
-def concluded(
+def build_evaluation(
     plan: Plan,
     data: EvaluationData,
     results: dict[str, AdjustmentScores],
@@ -397,3 +400,117 @@ def _predictions(
             continue
         notes += about_predictions(model, predictions[name], name)
     return predictions, refused
+
+
+class FoldError(ValueError):
+    """A fold cannot be scored. With ``error_score="raise"`` scikit-learn lets it through, else the fold is NaN.
+
+    See Also
+    --------
+    survival_scorer : Its scorer raises it.
+    """
+
+
+def survival_scorer(
+    metric: str | Metric = "ibs",
+    adjustment: str | Adjustment | Fitted = "imputation",
+    *,
+    copula: Copula | None = None,
+    covariates: str | int | Sequence[str | int] | None = "all",
+    times: npt.ArrayLike | None = None,
+    horizon: HorizonRule = None,
+    y_train: Any = None,
+    x_train: Any = None,
+) -> Scorer:
+    """A scorer for ``cross_val_score`` and ``GridSearchCV``: greater is better, so that a loss is negated.
+
+    All folds are scored on one interval, which ``times``, ``horizon`` or ``y_train`` must fix.
+
+    Parameters
+    ----------
+    metric, adjustment, copula, covariates
+        As in :func:`evaluate`; one of each. By default candidates are judged by imputation given their own prediction,
+        as one is seen at a time, and the covariates; without a copula, at independence.
+    times : array-like, optional
+        Times to score at; by default 100, equally spaced from 0 to the horizon.
+    horizon : number, or with ``y_train`` also "t_max" or {"at_risk": share}
+        By default the largest time with at least 5 % of ``y_train`` at risk.
+    y_train, x_train : outcomes and covariates, optional
+        What an adjustment learns from that is not given predictions; by default the fold that is scored.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``, the score as a float.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sksurv.datasets import load_whas500
+    >>> from sksurv.linear_model import CoxPHSurvivalAnalysis
+    >>> X, y = load_whas500()
+    >>> frank = cc.Frank.from_tau(0.3)
+    >>> scorer = cc.survival_scorer(copula=frank, horizon=1000.0)
+    >>> found = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
+    >>> bool((found < 0).all())
+    True
+    """
+    [chosen] = as_metrics(metric)
+    if times is not None:
+        if horizon is not None:
+            raise ValueError("horizon must be None where times are given: they end where it lies.")
+        grid = as_scored_times(times, [chosen])
+    elif y_train is not None:
+        grid = time_grid(
+            y_train, n=N_TIMES, horizon={"at_risk": DEFAULT_HORIZON.share} if horizon is None else horizon
+        )
+    elif horizon is not None and not isinstance(horizon, str | Mapping):
+        end = check_number(horizon, "horizon", lower=0.0)
+        grid = time_grid(([end], [True]), n=N_TIMES, horizon=end)
+    else:
+        raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
+    made = chosen_adjustment(adjustment, copula)
+    needs = made.needs if isinstance(made, Adjustment) else frozenset()
+    if x_train is not None and y_train is None:
+        raise ValueError("y_train is needed where x_train is given.")
+    if "covariates" in needs and y_train is not None and x_train is None:
+        raise ValueError("x_train is needed beside y_train for an adjustment given covariates.")
+    chosen.grid(TimeGrid.of(grid))  # refuses a time past the last
+    return Scorer(chosen, made, grid, y_train, x_train, covariates)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorer:
+    """What :func:`survival_scorer` returns; called with a fitted estimator, covariates and outcomes."""
+
+    metric: Metric
+    adjustment: Adjustment | Fitted
+    times: FloatArray
+    y_train: Any
+    x_train: Any
+    covariates: Any = "all"
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """How well ``estimator`` predicts for ``X``; greater is better."""
+        try:
+            test = Survival.coerce(y, "y")
+            train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+            last = min(each.t_max for each in (test, train) if each is not None)
+            if self.times.max() > last:
+                raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
+            given = Samples.of(test, X, train, self.x_train)
+            samples, _ = usable_samples(given, self.covariates, {repr(self.adjustment): self.adjustment})
+            [(models, _, status)] = samples.weights_by_fit(
+                self.adjustment, self.metric.grid(TimeGrid.of(self.times)), {"": predict(estimator, X)}
+            )
+            value = self.metric.evaluate(status, models)[""].value
+            if not np.isfinite(value):
+                raise ValueError(f"the {self.metric.label} is not defined: {self.metric.undefined}.")
+            return value if self.metric.direction == "greater" else -value
+        except (TypeError, ValueError) as error:
+            subjects = f" of {len(X)} subjects" if hasattr(X, "__len__") else ""
+            raise FoldError(f"a fold{subjects} cannot be scored: {error}") from error
+
+    def __repr__(self) -> str:
+        return f"survival_scorer({self.metric.name!r}, {self.adjustment!r}, until {self.times.max():g})"

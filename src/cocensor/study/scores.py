@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
 
-from cocensor._checks import FloatArray
+from cocensor._checks import FloatArray, Progress
 from cocensor._notes import Note, noted
+from cocensor._parallel import ProgressCount, in_threads
 from cocensor._warnings import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised
+from cocensor.adjustments.samples import Resample
 from cocensor.data import Predicted, TimeGrid
 from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influence, as_estimates, influence
 from cocensor.inference.estimates import Method
@@ -263,13 +268,13 @@ def with_scores(
     return scoring.onto(fits, imputation_fit=fit, hazard_ratio=scoring.hazard_ratio)
 
 
-def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
+def score_with_metric(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
     """The scores of all models, and of the reference, by another metric, under fits that there are."""
     with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
         return Scoring(replace(data, metrics=(metric,)), before.name).answered_by(before.served).onto(before)
 
 
-def moved(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
+def refit(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
     """The same models served by other fits, such as those under another copula, to be scored again."""
     served = [(fitted, tuple(name for name in names if name != REFERENCE)) for fitted, names in before.served]
     if not any(names for _, names in served):
@@ -278,7 +283,7 @@ def moved(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> Adjustm
     return replace(before, adjustment=fits[0][0].adjustment, served=fits)
 
 
-def scores_again(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
+def score_refit(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
     """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
     scoring = Scoring(data, before.name).answered_by(before.served)
     # There may be many copulas, and a fit can be as large as the sample.
@@ -473,3 +478,128 @@ def missing(data: EvaluationData, adjustment: str, models: Iterable[str], why: N
     """Why models have no score, once for all if all have none for one reason."""
     named, note = [name for name in models if name != REFERENCE], why.on(adjustment=adjustment)
     return [note] if set(named) == set(data.predictions) else [note.on(model=name) for name in named]
+
+
+# Of the resamples, how many without a score lead to a caution, and how many leave no interval.
+_MANY_FAILED, _TOO_MANY_FAILED = 0.05, 0.5
+_GIVEN_FITTED = "the adjustment was given fitted, and cannot be fitted again."
+
+
+def bootstrapped(
+    data: EvaluationData,
+    results: Mapping[str, AdjustmentScores],
+    how: Resampling,
+    progress: Progress | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, AdjustmentScores]:
+    """The same scores with the errors of a bootstrap, for every adjustment from the same resamples.
+
+    Each resample has a generator of its own: what is drawn does not depend on the number of threads.
+    """
+    found = {
+        name: _Replicates(each, how)
+        for name, each in results.items()
+        if each.answered and not _cannot_be_refitted(each)
+    }
+    data.at_the_times  # noqa: B018 - computed once, before threads ask for it
+    resamples = ProgressCount(how.n_resamples, progress)
+
+    def score(number: int, seed: np.random.SeedSequence, stopped: Event) -> None:
+        if stopped.is_set():
+            return
+        drawn = ResampledData.of(data, Resample.draw(data.samples, np.random.default_rng(seed)))
+        for name, replicates in found.items():
+            if stopped.is_set():
+                return
+            replicates.keep(number, scores_in_resample(drawn, results[name]))
+        resamples.count()
+
+    seeds = np.random.SeedSequence(how.seed).spawn(how.n_resamples)
+    # The evaluation itself has noted what there is to warn of.
+    with collected(HorizonWarning, FitWarning):
+        in_threads([partial(score, *each) for each in enumerate(seeds)], n_jobs)
+    return {
+        name: found[name].scores(tuple(data.predictions)) if name in found else _without(each, how)
+        for name, each in results.items()
+    }
+
+
+def _cannot_be_refitted(scores: AdjustmentScores) -> bool:
+    """Whether it came fitted, and not to the test subjects."""
+    return scores.given_fitted and any(fitted.design is None for fitted, _ in scores.served)
+
+
+def _without(scores: AdjustmentScores, how: Resampling) -> AdjustmentScores:
+    """Scores that a bootstrap cannot give errors."""
+    errors = {
+        metric: Estimates(
+            tuple(values), np.array(list(values.values())), np.empty((0, len(values))), missing=missing
+        )
+        for metric, values in _values(scores).items()
+        for missing in [dict.fromkeys(values, _GIVEN_FITTED)]
+    }
+    return replace(scores, errors=errors, batches={}, resampling=how)
+
+
+def _values(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
+    """By metric, those of the models and of the reference."""
+    found = {}
+    for metric, values in scores.values.items():
+        found[metric] = {name: each.value for name, each in values.items()}
+        if metric in scores.reference:
+            found[metric][REFERENCE] = scores.reference[metric].value
+    return found
+
+
+class _Replicates:
+    """The scores under one adjustment in all resamples, by metric (resamples, models and the reference)."""
+
+    def __init__(self, scores: AdjustmentScores, how: Resampling) -> None:
+        self.of_all, self.how, self.own = scores, how, _values(scores)
+        self.values = {
+            metric: np.full((how.n_resamples, len(own)), np.nan) for metric, own in self.own.items()
+        }
+        #: By resample, why there was none.
+        self.reasons: dict[int, tuple[Note, ...]] = {}
+
+    def keep(self, number: int, scores: AdjustmentScores) -> None:
+        """Those of one resample."""
+        for metric, values in _values(scores).items():
+            self.values[metric][number] = [values.get(name, np.nan) for name in self.own[metric]]
+        self.reasons[number] = tuple(dict.fromkeys(scores.notes_of("missing")))
+
+    def scores(self, models: tuple[str, ...]) -> AdjustmentScores:
+        """The scores of all subjects with the standard errors of the resamples."""
+        before, n = self.of_all, self.how.n_resamples
+        reasons = Counter(note for number in sorted(self.reasons) for note in self.reasons[number])
+        why = str(reasons.most_common(1)[0][0]) if reasons else None
+        errors, cautions = {}, list[Note]()
+        for metric, own in self.own.items():
+            failed = dict(zip(own, np.isnan(self.values[metric]).sum(axis=0), strict=True))
+            missing = {
+                name: f"only {n - count} of {n} resamples have a score{'.' if why is None else f': {why}'}"
+                for name, count in failed.items()
+                if count > _TOO_MANY_FAILED * n
+            }
+            known = np.array(list(own.values()))
+            errors[metric] = Estimates(
+                tuple(own), known, np.empty((0, known.size)), None, self.values[metric], missing
+            )
+            cautions += [
+                noted("resamples_failed", adjustment=before.name, model=name, share=count / n, why=why)
+                for name, count in failed.items()
+                if count > _MANY_FAILED * n and name != REFERENCE
+            ]
+        notes = (
+            noted("resampled", adjustment=before.name, n=n, seed=self.how.seed),
+            *merged(cautions, models),
+        )
+        of_resamples = () if before.resampling is None else before.resampling.notes
+        kept = [note for note in before.notes if note not in of_resamples and note.code != "no_interval"]
+        return replace(
+            before,
+            errors=errors,
+            batches={},
+            resampling=replace(self.how, notes=notes),
+            notes=(*kept, *notes),
+        )

@@ -14,9 +14,9 @@ from cocensor.inference import Comparison, Estimates, as_estimates, indistinguis
 from cocensor.metrics import Metric, MetricValue
 from cocensor.study.curves import CurveErrors, curve_errors, profile_errors
 from cocensor.study.data import REFERENCE
-from cocensor.study.evaluation import NOT_ASKED, Evaluation, metric_of, scores_at
-from cocensor.study.lookup import adjustment_named
-from cocensor.study.standing import standing
+from cocensor.study.evaluation import NOT_ASKED, Evaluation
+from cocensor.study.lookup import adjustment_named, metric_of, scores_at
+from cocensor.study.ranking import standing
 
 TableKind = Literal["scores", "differences", "ranks", "curves", "profiles"]
 _LIMITS = ("standard_error", "low", "high", "band_low", "band_high")

@@ -13,7 +13,10 @@ from cocensor._views import view
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.reach import (
+from cocensor.study.ranking import Standing, counted, rankable, standing
+from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
+from cocensor.study.sensitivity.grid import Grid
+from cocensor.study.sensitivity.leading_range import (
     Along,
     LeadingRange,
     Limit,
@@ -26,9 +29,6 @@ from cocensor.study.reach import (
     standing_at_start,
     weakest,
 )
-from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
-from cocensor.study.standing import Standing, counted, rankable, standing
 
 if TYPE_CHECKING:
     from cocensor.study.sensitivity.result import Sensitivity
@@ -340,7 +340,7 @@ def _verdict_over(sensitivity: Sensitivity, found: Standing, assumption: Assumpt
     return replace(verdict, state=_state(verdict))
 
 
-def _with_multiple(limit: Limit, benchmarks: PlausibleTau) -> Limit:
+def _with_multiple(limit: Limit, benchmarks: CovariateBenchmarks) -> Limit:
     return limit if limit.is_silent else replace(limit, multiple=benchmarks.multiple_for(limit.at))
 
 

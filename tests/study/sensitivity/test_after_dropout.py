@@ -5,7 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.evaluation import results_of
+from cocensor.study.lookup import results_of
 from cocensor.views.numbers.grids import sensitivity_numbers
 from tests.refusals import refuses
 

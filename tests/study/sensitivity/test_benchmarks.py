@@ -12,7 +12,7 @@ from scipy.stats import norm
 import cocensor as cc
 from cocensor.paper.datasets import Encoder, load_gbsg
 from cocensor.study.sensitivity.benchmarks import shrunken
-from cocensor.study.sensitivity.hidden import of_numbers
+from cocensor.study.sensitivity.hidden_factor import of_numbers
 from tests.oracles.data import load, values
 from tests.refusals import refuses
 

@@ -54,7 +54,9 @@ def made(result, grid, ratios=None, error=0.01, asked=None):
 
 def test_tips_of_both_kinds_on_every_scale(result):
     line = {-0.4: 0.03, 0.0: -0.06, 0.4: -0.02, 0.8: 0.02}
-    found = made(result, {"frank": line}, {"all": {0.5: -0.06, 1.0: -0.06, 4.0: 0.06}}).tips("a", "b")
+    found = made(result, {"frank": line}, {"all": {0.5: -0.06, 1.0: -0.06, 4.0: 0.06}}).tipping_points(
+        "a", "b"
+    )
     estimates = [tip for tip in found if tip.kind == "estimate"]
     # a is better at independence by a smaller score; beyond, b is.
     assert [tip.tau for tip in estimates[:2]] == pytest.approx([-0.4 * 2 / 3, 0.6])
@@ -77,7 +79,7 @@ def test_tips_of_both_kinds_on_every_scale(result):
 
 def test_tips_are_in_the_table_and_in_numbers(result):
     found = made(result, {"frank": {0.0: -0.06, 0.8: 0.02}}, {"all": {1.0: -0.06, 4.0: -0.06}})
-    table, tips = found.tips_table(), found.tips("a", "b")
+    table, tips = found.tipping_table(), found.tipping_points("a", "b")
     assert list(table["kind"]) == [tip.kind for tip in tips] == ["interval", "estimate"]
     [pair] = sensitivity_numbers(found)["pairs"]["ibs"]["imputation"]
     assert [tip["tau"] for tip in pair["tips"]] == [tip.tau for tip in tips]
@@ -85,8 +87,8 @@ def test_tips_are_in_the_table_and_in_numbers(result):
 
 def test_models_that_are_not_told_apart_at_the_start_have_no_lead_to_lose(result):
     found = made(result, {"frank": {0.0: -0.01, 0.8: 0.01}})
-    assert [tip.kind for tip in found.tips("a", "b")] == ["estimate"]
-    assert made(result, {"frank": {0.0: -0.06, 0.8: -0.05}}).tips("a", "b") == ()
+    assert [tip.kind for tip in found.tipping_points("a", "b")] == ["estimate"]
+    assert made(result, {"frank": {0.0: -0.06, 0.8: -0.05}}).tipping_points("a", "b") == ()
 
 
 def test_what_is_lost_on_the_way_to_independence_is_no_tip(result):
@@ -94,7 +96,7 @@ def test_what_is_lost_on_the_way_to_independence_is_no_tip(result):
     found = made(result, {"frank": {-0.8: 0.1, 0.6: -0.06}}, {"all": {0.1: 0.06, 8.0: -0.06}})
     assert found.over_tau.pair("a", "b").lead().lost_below > 0
     assert found.over_ratio.pair("a", "b").lead().lost_below > 1
-    assert {tip.kind for tip in found.tips("a", "b")} == {"estimate"}
+    assert {tip.kind for tip in found.tipping_points("a", "b")} == {"estimate"}
 
 
 def test_the_plausible_range_is_two_tenths_or_three_times_what_covariates_induce(result):

@@ -8,9 +8,10 @@ import cocensor as cc
 from cocensor import _parallel
 from cocensor._notes import Note
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.evaluation import metric_of
-from cocensor.study.scores import AdjustmentScores, scores_again
-from cocensor.study.sensitivity import Grid, PlausibleRange, Sensitivity, stretches, walk
+from cocensor.study.lookup import metric_of
+from cocensor.study.scores import AdjustmentScores, score_refit
+from cocensor.study.sensitivity import Grid, PlausibleRange, Sensitivity, stretches
+from cocensor.study.sensitivity import run as sensitivity_run
 from cocensor.views.numbers.grids import sensitivity_numbers
 from tests.refusals import refuses
 
@@ -286,9 +287,9 @@ def test_what_breaks_one_family_is_what_is_raised(result, monkeypatch):
             broken.set()
             raise ZeroDivisionError("frank")
         broken.wait(10)
-        return scores_again(data, before)
+        return score_refit(data, before)
 
-    monkeypatch.setattr(walk, "scores_again", again)
+    monkeypatch.setattr(sensitivity_run, "score_refit", again)
     monkeypatch.setattr(_parallel, "n_cores", lambda: 2)
     with pytest.raises(ZeroDivisionError, match="frank"):
         result.sensitivity(["clayton", "frank"], [0.1, 0.2, 0.3, 0.4], "imputation")

@@ -10,9 +10,8 @@ import cocensor as cc
 from cocensor.metrics import Metric, MetricValue
 from cocensor.simulate import SyntheticDesign
 from cocensor.study import SensitivityPlan
-from cocensor.study.curves import curve_errors
+from cocensor.study.curves import curve_errors, margin_curves
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import margin_curves
 from tests.browser import NAMES, chromium
 from tests.strategies import cox_predictions
 

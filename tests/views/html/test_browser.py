@@ -10,7 +10,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.study import Check
-from cocensor.study.standing import rankable, standing
+from cocensor.study.ranking import rankable, standing
 from tests.views.html.conftest import HOSTILE, Sureness
 
 pytestmark = pytest.mark.no_cover

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.study.curves import margin_curves
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import margin_curves
 
 pytestmark = pytest.mark.no_cover
 

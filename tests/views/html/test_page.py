@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.study.curves import curve_errors
+from cocensor.study.curves import curve_errors, margin_curves
+from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import margin_curves
-from cocensor.study.standing import standing
 from cocensor.views.html import page
 from cocensor.views.html.numbers import embedded, page_numbers
 from cocensor.views.text import TAU_MEANS, headline, winners_in_words

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.study.standing import standing
 from tests.views.html.conftest import HOSTILE
 from tests.views.html.packed import numbers_of
 from tests.views.html.test_page import Page, code
@@ -126,7 +126,7 @@ def test_tipping_points_stand_in_a_table_on_every_scale(dependent, shown, text):
         (a, b, known(tip.tau), known(tip.hazard_ratio), known(tip.multiple))
         for k, a in enumerate(dependent.models)
         for b in dependent.models[k + 1 :]
-        for tip in shown.sensitivity.tips(a, b)
+        for tip in shown.sensitivity.tipping_points(a, b)
     ]
     body = re.search(r"<caption>tipping points.*?</caption>(.*?)</table>", text, re.DOTALL).group(1)
     rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)[1:]

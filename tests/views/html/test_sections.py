@@ -9,9 +9,9 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics.single_time import label_without_time
-from cocensor.study.evaluation import results_of
+from cocensor.study.lookup import results_of
+from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.study.standing import standing
 from cocensor.views.text import headline
 from tests.views.html.conftest import HOSTILE
 from tests.views.html.packed import numbers_of

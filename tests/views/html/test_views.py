@@ -56,7 +56,7 @@ def test_views_fit_nothing(fits, tmp_path, asked):
         lambda: str(sensitivity.verdict),
         lambda: sensitivity_numbers(sensitivity),
         sensitivity.table,
-        sensitivity.tips_table,
+        sensitivity.tipping_table,
         sensitivity.plot,
         sensitivity.plot_differences,
         lambda: sensitivity.over_tau.uncertainty(0.0, 0.2, "1", "3"),

@@ -9,7 +9,7 @@ import pytest
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
-from cocensor.study.standing import standing
+from cocensor.study.ranking import standing
 from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
 from tests.strategies import cox_predictions
 from tests.views.plots.reading import areas

@@ -4,7 +4,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue
-from cocensor.study.evaluation import metric_of
+from cocensor.study.lookup import metric_of
 from cocensor.views.plots import CurveDisplay
 from tests.views.plots.reading import texts
 

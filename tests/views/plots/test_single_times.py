@@ -9,8 +9,8 @@ import pytest
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import profile_errors
-from cocensor.study.evaluation import metric_of
-from cocensor.study.standing import standing
+from cocensor.study.lookup import metric_of
+from cocensor.study.ranking import standing
 from cocensor.views.plots import CurveDisplay, DCalibrationDisplay, ForestDisplay
 from tests.strategies import cox_predictions
 from tests.views.plots.reading import areas, drawn, limits, texts

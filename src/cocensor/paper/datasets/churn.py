@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cocensor.data.files import read_texts
-from cocensor.paper.datasets._recipe import ArrowTable, Download, Recipe
-from cocensor.paper.datasets._rows import read_rows
-from cocensor.paper.datasets._sources import DataHome
-from cocensor.paper.datasets.dataset import Dataset
+from cocensor.paper.datasets._sources import ArrowTable, DataHome, Download, Recipe
+from cocensor.paper.datasets.dataset import Dataset, read_rows
 
 
 def load_churn(data_home: DataHome = None) -> Dataset:

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cocensor.paper.datasets._recipe import ArrowTable, Download, Recipe
-from cocensor.paper.datasets._rows import read_rows
-from cocensor.paper.datasets._sources import DataHome
-from cocensor.paper.datasets.dataset import Dataset
+from cocensor.paper.datasets._sources import ArrowTable, DataHome, Download, Recipe
+from cocensor.paper.datasets.dataset import Dataset, read_rows
 
 
 def load_metabric(data_home: DataHome = None) -> Dataset:

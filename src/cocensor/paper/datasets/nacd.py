@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from cocensor.paper.datasets._recipe import Recipe
-from cocensor.paper.datasets._rows import read_rows
-from cocensor.paper.datasets._sources import DataHome
-from cocensor.paper.datasets.dataset import Dataset
+from cocensor.paper.datasets._sources import DataHome, Recipe
+from cocensor.paper.datasets.dataset import Dataset, read_rows
 
 
 def load_nacd(data_home: DataHome = None) -> Dataset:

@@ -6,10 +6,8 @@ import warnings
 
 import numpy as np
 
-from cocensor.paper.datasets._recipe import ArrowTable, Package, Recipe
-from cocensor.paper.datasets._rows import read_rows
-from cocensor.paper.datasets._sources import DataHome, from_pandas
-from cocensor.paper.datasets.dataset import Dataset
+from cocensor.paper.datasets._sources import ArrowTable, DataHome, Package, Recipe, from_pandas
+from cocensor.paper.datasets.dataset import Dataset, read_rows
 
 _MEASURED = {
     "x7": "meanbp",

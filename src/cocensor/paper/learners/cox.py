@@ -11,7 +11,7 @@ from cocensor._checks import FloatArray, check_choice
 from cocensor._numerics import row_products
 from cocensor.data import Predictions
 from cocensor.estimators import CoxPH
-from cocensor.estimators.risk_sets import Ties
+from cocensor.estimators.cox import Ties
 from cocensor.paper.learners.base import Learner, Part
 from cocensor.paper.learners.hazards import ProportionalHazards
 

@@ -19,6 +19,7 @@ from cocensor.inference import ConfidenceInterval, imbens_manski_constant
 from cocensor.metrics import CumulativeDynamicAUC, Metric
 from cocensor.study.data import DEFAULT_LEVEL
 from cocensor.study.evaluation import NOT_ASKED, Evaluation
+from cocensor.study.ranking import rankable
 from cocensor.study.sensitivity.extremes import (
     NO_DIFFERENCE,
     Dropouts,
@@ -26,7 +27,6 @@ from cocensor.study.sensitivity.extremes import (
     extremes_of_auc,
     extremes_of_mean,
 )
-from cocensor.study.standing import rankable
 
 # Bounds and values that are computed otherwise differ by rounding.
 _ROUNDING = 1e-12

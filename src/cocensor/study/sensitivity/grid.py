@@ -18,7 +18,7 @@ from cocensor.inference import (
     Comparison,
     Estimates,
     Lead,
-    TippingPoint,
+    SignChange,
     Uncertainty,
     compare,
     lead,
@@ -28,11 +28,11 @@ from cocensor.inference import (
     uncertainty,
 )
 from cocensor.inference.ignorance import check_range
-from cocensor.study.evaluation import Evaluation, metric_of
-from cocensor.study.lookup import adjustment_named
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import adjustment_named, metric_of
 from cocensor.study.plan import HAZARD_RATIO
+from cocensor.study.ranking import counted, rankable
 from cocensor.study.scores import AdjustmentScores
-from cocensor.study.standing import counted, rankable
 
 #: The line on which the hazard ratio of everybody moves.
 ALL = "all"
@@ -76,7 +76,7 @@ class Pair:
         """The better model where the difference has this sign."""
         return self.a if (sign < 0) == self.smaller else self.b
 
-    def tipping_points(self, line: str | None = None) -> tuple[TippingPoint, ...]:
+    def tipping_points(self, line: str | None = None) -> tuple[SignChange, ...]:
         """Where the order of the two turns, with intervals, nearest to independence first."""
         return tuple(point.on(self.grid.at_position) for point in tipping_points(self.curves, line))
 

@@ -13,16 +13,16 @@ from cocensor._cached import cached_property
 from cocensor._checks import escaped
 from cocensor._views import view
 from cocensor.study.evaluation import Evaluation
+from cocensor.study.ranking import rankable
+from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
-from cocensor.study.standing import rankable
 from cocensor.study.verdict import Verdict, verdict_of
 
 Kind = Literal["estimate", "interval"]
 
 
 @dataclass(frozen=True)
-class Tip:
+class TippingPoint:
     """Where what is said of two models stops to hold, outward from independence along one line.
 
     Attributes
@@ -40,7 +40,8 @@ class Tip:
         After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
     multiple : float
         By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
-        (:meth:`PlausibleTau.multiple_for`); NaN for hazard ratios and without covariates, infinite where none does.
+        (:meth:`CovariateBenchmarks.multiple_for`); NaN for hazard ratios and without covariates, infinite where none
+        does.
     winner_beyond : str or None
         The model with the better score further out; None of an interval, where none is distinguishable.
     """
@@ -70,7 +71,7 @@ class Sensitivity:
         no adjustment takes it.
     plausible : PlausibleRange
         The τ that are held plausible: as asked for, or by the measured covariates.
-    benchmarks : PlausibleTau or None
+    benchmarks : CovariateBenchmarks or None
         Measured covariates as benchmarks of τ; None where there is none that tells.
 
     Examples
@@ -91,7 +92,7 @@ class Sensitivity:
     over_tau: Grid
     over_ratio: Grid | None
     plausible: PlausibleRange
-    benchmarks: PlausibleTau | None
+    benchmarks: CovariateBenchmarks | None
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -117,25 +118,25 @@ class Sensitivity:
         """That over τ, and that over hazard ratios where there is one."""
         return (self.over_tau,) if self.over_ratio is None else (self.over_tau, self.over_ratio)
 
-    def tips(
+    def tipping_points(
         self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
-    ) -> tuple[Tip, ...]:
-        """Where the order of two models turns or becomes uncertain, on every scale; see :class:`Tip`.
+    ) -> tuple[TippingPoint, ...]:
+        """Where the order of two models turns or becomes uncertain, on every scale; see :class:`TippingPoint`.
 
         Under copulas, then by hazard ratio after dropout; each nearest to independence first.
         """
         name = self.over_tau.adjustment(adjustment)
         return tips(list(self.grids), self.benchmarks, a, b, metric, name)
 
-    def tips_table(self) -> Any:
-        """One row per metric, adjustment, pair of models and tipping point; see :class:`Tip`."""
-        names = [each.name for each in fields(Tip)]
+    def tipping_table(self) -> Any:
+        """One row per metric, adjustment, pair of models and tipping point; see :class:`TippingPoint`."""
+        names = [each.name for each in fields(TippingPoint)]
         rows = [
             (metric, adjustment, a, b, *(getattr(tip, name) for name in names))
             for metric in self.evaluation.metrics
             for adjustment in self.over_tau.answers
             for a, b in combinations(self.evaluation.models, 2)
-            for tip in self.tips(a, b, metric, adjustment)
+            for tip in self.tipping_points(a, b, metric, adjustment)
         ]
         return self.evaluation.data.frame(("metric", "adjustment", "a", "b", *names), rows)
 
@@ -164,19 +165,24 @@ class Sensitivity:
         return escaped(view("text.sensitivity_as_text")(self))
 
 
-def multiple(benchmarks: PlausibleTau | None, tau: float) -> float:
+def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:
     """How many times as strong as the strongest measured covariate a factor must be to induce τ; NaN if none tells."""
     return float("nan") if np.isnan(tau) or benchmarks is None else benchmarks.multiple_for(tau)
 
 
 def tips(
-    grids: list[Grid], benchmarks: PlausibleTau | None, a: str, b: str, metric: str | None, adjustment: str
-) -> tuple[Tip, ...]:
+    grids: list[Grid],
+    benchmarks: CovariateBenchmarks | None,
+    a: str,
+    b: str,
+    metric: str | None,
+    adjustment: str,
+) -> tuple[TippingPoint, ...]:
     """Grid by grid, each nearest to independence first. None where one of the models may not be ranked."""
     if not {a, b} <= set(rankable(grids[0].evaluation)):
         return ()
     return tuple(
-        Tip(kind, *place, multiple(benchmarks, place[2]), winner)
+        TippingPoint(kind, *place, multiple(benchmarks, place[2]), winner)
         for grid in grids
         if adjustment in grid.answers
         for kind, line, at, winner in sorted(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from cocensor.study.evaluation import metric_of
+from cocensor.study.lookup import metric_of
 from cocensor.study.sensitivity import ALL, Grid, Sensitivity
 from cocensor.views.text.names import and_metric, family_name, listed, quoted
 

@@ -19,9 +19,9 @@ from cocensor._checks import escaped
 from cocensor._files import check_path, write_whole
 from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
+from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity.plausible import PlausibleRange
-from cocensor.study.standing import rankable
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.views.html.cells import NumberTable
 from cocensor.views.html.code import code
 from cocensor.views.html.figures import palette, series

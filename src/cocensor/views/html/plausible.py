@@ -6,11 +6,11 @@ from itertools import combinations
 from math import isfinite
 from typing import Any
 
-from cocensor.study.evaluation import metric_of
+from cocensor.study.lookup import metric_of
 from cocensor.study.plan import HAZARD_RATIO
+from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import ALL, Bound, Bounds, PlausibleTau, Sensitivity, Tip
-from cocensor.study.standing import rankable
+from cocensor.study.sensitivity import ALL, Bound, Bounds, CovariateBenchmarks, Sensitivity, TippingPoint
 from cocensor.views.html.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
 from cocensor.views.html.grids import line_label
 from cocensor.views.text import bounds_in_words, plausible_tau_in_words
@@ -84,7 +84,9 @@ def _certain(bounds: Bounds, a: str, b: str) -> NumberCell:
     return NumberCell("open")
 
 
-def benchmark_tables(benchmarks: PlausibleTau | None, sensitivity: Sensitivity | None) -> dict[str, Any]:
+def benchmark_tables(
+    benchmarks: CovariateBenchmarks | None, sensitivity: Sensitivity | None
+) -> dict[str, Any]:
     """What measured covariates would induce, the strongest few first, what stronger factors would, and what a τ takes.
 
     Empty where that has not been computed.
@@ -122,7 +124,7 @@ def _tau_cell(tau: float, interval: tuple[float, float]) -> NumberCell:
     return number_cell(tau, digits=3, interval=both_ends(*interval, digits=3))
 
 
-def _factor_table(benchmarks: PlausibleTau) -> NumberTable:
+def _factor_table(benchmarks: CovariateBenchmarks) -> NumberTable:
     """What factors that are stronger than measured ones would induce."""
     taus = {
         "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
@@ -133,7 +135,7 @@ def _factor_table(benchmarks: PlausibleTau) -> NumberTable:
     return NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), rows)
 
 
-def _hidden_table(benchmarks: PlausibleTau, sensitivity: Sensitivity | None) -> NumberTable:
+def _hidden_table(benchmarks: CovariateBenchmarks, sensitivity: Sensitivity | None) -> NumberTable:
     taus = [k / 10 for k in range(1, 10)]
     if sensitivity is not None:
         taus = sorted({abs(tau) for tau in sensitivity.over_tau.points if tau}) or taus
@@ -158,12 +160,12 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
                 first = grid.reference(metric, adjustment)
                 chosen = [pair for pair in chosen if first in pair]
                 notes = [
-                    "The pairs with the best model at independence; tips_table() of the sensitivity has all."
+                    "The pairs with the best model at independence; tipping_table() of the sensitivity has all."
                 ]
             rows = [
                 NumberRow((a, b), _tip_cells(tip))
                 for a, b in chosen
-                for tip in sensitivity.tips(a, b, metric, adjustment)
+                for tip in sensitivity.tipping_points(a, b, metric, adjustment)
             ]
             if not chosen:
                 continue
@@ -195,7 +197,7 @@ def _is_scored(sensitivity: Sensitivity, model: str, metric: str, adjustment: st
     )
 
 
-def _tip_cells(tip: Tip) -> list[NumberCell]:
+def _tip_cells(tip: TippingPoint) -> list[NumberCell]:
     under = family_name(tip.family)
     if tip.family == HAZARD_RATIO:
         whose = line_label(ALL) if tip.reason is None else model_name(tip.reason)

@@ -17,9 +17,9 @@ from cocensor.inference import Comparison
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import FitCells, ImputationFit
+from cocensor.study.ranking import standing
 from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Sensitivity
-from cocensor.study.standing import standing
 from cocensor.study.tables import pairs_of
 from cocensor.views.html.cells import (
     MISSING,

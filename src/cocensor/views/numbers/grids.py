@@ -54,7 +54,7 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
                         key: finite(value) if isinstance(value, float) else value
                         for key, value in vars(tip).items()
                     }
-                    for tip in sensitivity.tips(pair["a"], pair["b"], metric, adjustment)
+                    for tip in sensitivity.tipping_points(pair["a"], pair["b"], metric, adjustment)
                 ]
     return numbers
 

@@ -20,9 +20,9 @@ from cocensor.study.curves import CurveErrors
 from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import imputation_among
+from cocensor.study.ranking import counted, standing
 from cocensor.study.report import Report
 from cocensor.study.scores import AdjustmentScores, Score
-from cocensor.study.standing import counted, standing
 from cocensor.study.tables import pairs_of
 from cocensor.views.numbers.details import detail_numbers
 from cocensor.views.numbers.grids import sensitivity_numbers

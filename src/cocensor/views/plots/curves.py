@@ -14,10 +14,11 @@ from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.copulas import Copula
 from cocensor.data import RiskTable, TimeAxis
 from cocensor.estimators.margin import MarginEstimator
-from cocensor.joint.profile import CUT, DependenceProfile
+from cocensor.joint.select import CUT, DependenceProfile
 from cocensor.metrics import MetricValue
 from cocensor.study.curves import curve_errors, profile_errors
-from cocensor.study.evaluation import Evaluation, metric_of, results_of
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Bounds
 from cocensor.views.plots.choices import at_least_one, chosen_models, chosen_times, models_with_curves

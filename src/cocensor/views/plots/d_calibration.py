@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from cocensor.metrics import DCalibrationResult
-from cocensor.study.evaluation import Evaluation, results_of
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import results_of
 from cocensor.views.plots.choices import models_with_curves
 from cocensor.views.plots.panels import draw_panels, wrapped
 from cocensor.views.plots.style import colours, shaded_area

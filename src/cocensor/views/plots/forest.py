@@ -14,11 +14,11 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray, as_tuple, check_choice, check_whole, escaped
 from cocensor.inference import Comparison
 from cocensor.metrics.single_time import label_without_time, time_in_label, time_in_name
-from cocensor.study.evaluation import Evaluation, metric_of, results_of
-from cocensor.study.lookup import metric_named
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import metric_named, metric_of, results_of
+from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
-from cocensor.study.sensitivity import Bound, Bounds, PlausibleTau, induced_tau
-from cocensor.study.standing import standing
+from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
 from cocensor.views.plots.choices import at_least_one
 from cocensor.views.plots.grid_axes import PLAUSIBLE
 from cocensor.views.plots.panels import draw_panels, draw_second_axis, wrapped
@@ -306,7 +306,7 @@ class ForestDisplay:
         return cls(panels, legend)
 
     @classmethod
-    def from_benchmarks(cls, benchmarks: PlausibleTau, most: int = 15) -> Self:
+    def from_benchmarks(cls, benchmarks: CovariateBenchmarks, most: int = 15) -> Self:
         """The τ that leaving out measured covariates would induce, the strongest on top.
 
         Below them that of all together, and of a factor with 1, 2 and 3 times the log hazard ratios of the strongest.
@@ -316,7 +316,7 @@ class ForestDisplay:
 
         Parameters
         ----------
-        benchmarks : PlausibleTau
+        benchmarks : CovariateBenchmarks
             What :func:`cocensor.plausible_tau` returns.
         most : int
             How many covariates have a row, at most.

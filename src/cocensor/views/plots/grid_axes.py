@@ -10,7 +10,7 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.study.plan import HAZARD_RATIO
-from cocensor.study.sensitivity import ALL, Grid, PlausibleTau, Sensitivity
+from cocensor.study.sensitivity import ALL, CovariateBenchmarks, Grid, Sensitivity
 from cocensor.views.plots.choices import at_least_one
 from cocensor.views.plots.panels import draw_second_axis, ticks_with_room
 
@@ -37,7 +37,7 @@ class TauAxis:
     limits: tuple[float, float]
     ratios: dict[float, float]
     plausible: tuple[float, float]
-    benchmarks: PlausibleTau | None = None
+    benchmarks: CovariateBenchmarks | None = None
     independence: ClassVar[float] = 0.0
 
     @classmethod
@@ -137,7 +137,7 @@ def lines_of(
     }
 
 
-def _draw_covariates(ax: Axes, benchmarks: PlausibleTau) -> None:
+def _draw_covariates(ax: Axes, benchmarks: CovariateBenchmarks) -> None:
     """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
     strongest, *others = benchmarks.benchmarks
     looks: list[tuple[list[float], str, dict[str, Any]]] = [

@@ -12,9 +12,9 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.adjustments import IPCW
-from cocensor.inference import AxisCurve, Band, TippingPoint
+from cocensor.inference import AxisCurve, Band, SignChange
 from cocensor.metrics import MetricValue
-from cocensor.study.evaluation import metric_of
+from cocensor.study.lookup import metric_of
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.views.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_of
 from cocensor.views.plots.panels import draw_panels, wrapped
@@ -201,7 +201,7 @@ class Difference:
     points: FloatArray
     along: AxisCurve
     band: Band | None
-    tipping: tuple[TippingPoint, ...]
+    tipping: tuple[SignChange, ...]
 
 
 @dataclass(eq=False)

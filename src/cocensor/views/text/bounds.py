@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isfinite
 
 from cocensor.study import Evaluation
+from cocensor.study.ranking import standing
 from cocensor.study.sensitivity import Bound, Bounds
 from cocensor.study.sensitivity.bounds import has_bounds
-from cocensor.study.standing import standing
 from cocensor.views.text.digits import decimals, level_in_words, number
 from cocensor.views.text.names import BARE, Names, counted, listed
 

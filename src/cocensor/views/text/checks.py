@@ -6,7 +6,7 @@ from typing import Any
 
 from cocensor.study import Evaluation
 from cocensor.study.checks import Check
-from cocensor.study.standing import rankable
+from cocensor.study.ranking import rankable
 from cocensor.views.text.names import BARE, Names, counted
 
 CHECK_FIRST = "Check this first"

@@ -11,7 +11,7 @@ from cocensor._notes import Note
 from cocensor.inference import may_be_best
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.standing import Standing, counted, rankable, standing
+from cocensor.study.ranking import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
 from cocensor.views.text.digits import number
 from cocensor.views.text.metrics import metrics_in_words

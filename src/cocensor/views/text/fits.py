@@ -8,8 +8,8 @@ from math import isfinite
 import numpy as np
 
 from cocensor.joint import CopulaChoice, DependenceProfile
-from cocensor.joint.profile import CUT
-from cocensor.study.hint import CopulaHint
+from cocensor.joint.select import CUT
+from cocensor.study.data import SuggestedCopula
 from cocensor.study.imputation_fit import ImputationFit
 from cocensor.views.text.names import BARE, Names, capital, copula_name
 from cocensor.views.text.notes import misfit_in_words
@@ -56,14 +56,14 @@ def choice_in_words(choice: CopulaChoice) -> str:
     return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."
 
 
-def hint_in_words(hint: CopulaHint) -> str:
+def hint_in_words(hint: SuggestedCopula) -> str:
     """Which copula fits best, given what, and what to think of it."""
     if hint.choice is None:
         return f"No copula could be selected: {hint.notes[0]}"
     return f"{choice_in_words(hint.choice)} {_given(hint)}{TAU_MEANS} {caveat_of(hint.choice)}"
 
 
-def _given(hint: CopulaHint) -> str:
+def _given(hint: SuggestedCopula) -> str:
     """Given what the copula was selected, and by whose outcomes."""
     if hint.given == "own":
         return ""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor.adjustments import IPCW, Imputation
-from cocensor.study.evaluation import Evaluation, results_of
+from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import ImputationFit
-from cocensor.study.lookup import first_choice
+from cocensor.study.lookup import first_choice, results_of
+from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
-from cocensor.study.standing import rankable, standing
 from cocensor.study.verdict import Verdict
 from cocensor.views.text.bounds import certain_in_words, still_open_in_words
 from cocensor.views.text.checks import nothing_to_rank

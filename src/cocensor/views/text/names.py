@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from cocensor.copulas import Copula
-from cocensor.study.evaluation import Evaluation, metric_of
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import metric_of
 
 #: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
 ISOLATE = "\u2068", "\u2069"

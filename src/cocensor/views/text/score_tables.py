@@ -8,7 +8,7 @@ import numpy as np
 
 from cocensor.metrics import Metric
 from cocensor.study import Evaluation
-from cocensor.study.standing import rankable, standing
+from cocensor.study.ranking import rankable, standing
 from cocensor.views.text.digits import decimals, level_in_words, number
 from cocensor.views.text.names import in_a_line, quoted
 

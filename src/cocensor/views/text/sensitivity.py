@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cocensor._checks import escaped
+from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import PlausibleTau, Sensitivity
+from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.bounds import has_bounds
-from cocensor.study.standing import rankable
 from cocensor.views.text.bounds import certain_in_words, still_open_in_words, why_no_bounds
 from cocensor.views.text.checks import nothing_to_rank
 from cocensor.views.text.digits import from_to, level_in_words
@@ -73,7 +73,7 @@ def beside_scores(report: Report) -> list[str]:
 # --- benchmarks --------------------------------------------------------------------------------------------
 
 
-def plausible_tau_in_words(found: PlausibleTau, names: Names = BARE) -> str:
+def plausible_tau_in_words(found: CovariateBenchmarks, names: Names = BARE) -> str:
     """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
     strongest = found.strongest
     ratio = found.hidden([_EXAMPLE])[_EXAMPLE]
@@ -99,7 +99,7 @@ def _with_noise(tau: float, shrunken: float) -> str:
     return f" ({said} before its noise is allowed for)" if said != f"{shrunken:z.2f}" else ""
 
 
-def plausible_tau_as_text(found: PlausibleTau) -> str:
+def plausible_tau_as_text(found: CovariateBenchmarks) -> str:
     """The table of all covariates, and the statement."""
     width = max(12, *(len(each.name) for each in found.benchmarks)) + 2
     level = level_in_words(found.confidence_level)

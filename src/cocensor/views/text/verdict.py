@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import combinations
 from math import isfinite
 
-from cocensor.study.reach import Along, LeadingRange, Limit, OverRatios, Reach, Span
+from cocensor.study.ranking import Standing
 from cocensor.study.sensitivity.grid import ALL
-from cocensor.study.standing import Standing
+from cocensor.study.sensitivity.leading_range import Along, LeadingRange, Limit, OverRatios, Reach, Span
 from cocensor.study.verdict import Assumption, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
 from cocensor.views.text.metrics import IN_SHORT, Doing, doing

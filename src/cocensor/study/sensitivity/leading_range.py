@@ -8,8 +8,8 @@ from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from cocensor._notes import Note
+from cocensor.study.ranking import Standing, rankable, standing_by
 from cocensor.study.sensitivity.grid import ALL, Grid, Pair
-from cocensor.study.standing import Standing, rankable, standing_by
 
 
 @dataclass(frozen=True)

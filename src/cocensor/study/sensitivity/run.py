@@ -19,14 +19,14 @@ from cocensor._warnings import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Independence, copula_families
-from cocensor.copulas.walks import walks_from_independence
+from cocensor.copulas.registry import walks_from_independence
 from cocensor.data.covariates import column_names
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named
 from cocensor.study.plan import HAZARD_RATIO, RATIOS, SensitivityPlan, as_ratios, check_has_ratios
-from cocensor.study.scores import AdjustmentScores, moved, scores_again
+from cocensor.study.scores import AdjustmentScores, refit, score_refit
+from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Answers, Grid
-from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
 from cocensor.study.sensitivity.result import Sensitivity
 
 # Of the τ by default, in tenths: the first, where nothing below it is plausible, and the last.
@@ -41,7 +41,7 @@ def sensitivity(
     evaluation: Evaluation,
     plan: SensitivityPlan,
     hazard_ratio_by: Any = None,
-    benchmarks: PlausibleTau | None = None,
+    benchmarks: CovariateBenchmarks | None = None,
     progress: Progress | None = None,
 ) -> Sensitivity:
     """Score all models again under every family and τ, and every hazard ratio; see :meth:`Evaluation.sensitivity`."""
@@ -107,7 +107,7 @@ def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
     return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
 
 
-def _measured(evaluation: Evaluation) -> PlausibleTau | ValueError:
+def _measured(evaluation: Evaluation) -> CovariateBenchmarks | ValueError:
     """Measured covariates as benchmarks, or why there are none."""
     try:
         return evaluation.benchmarks()
@@ -175,9 +175,9 @@ def _followed(
         if stopped.is_set():
             break
         try:
-            there = moved(start, step.move)
+            there = refit(start, step.move)
             start = there if step.stays else start
-            scores = scores_again(evaluation.data, there) if step.places else there
+            scores = score_refit(evaluation.data, there) if step.places else there
             answers.append(scores if scores.answered or not step.places else scores.notes_of("missing")[0])
         except (TypeError, ValueError) as error:
             answers.append(noted("no_score", adjustment=name, why=str(error)))

@@ -9,7 +9,8 @@ from math import isfinite, nan
 from cocensor._cached import cached_property
 from cocensor.inference import Estimates, compare, may_be_best
 from cocensor.metrics import Metric
-from cocensor.study.evaluation import Evaluation, metric_of, results_of
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import metric_of, results_of
 
 
 @dataclass(frozen=True, eq=False)
