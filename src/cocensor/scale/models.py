@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, naming, refuse_column
-from cocensor.data import Interpolation, Predicted, Predictions, PredictionsAt, RiskScores, Tail
+from cocensor.data import Predictions
 from cocensor.data.curves import is_risk, times_of
+from cocensor.data.interpolation import Tail
+from cocensor.data.predictions import Interpolation, Predicted, PredictionsAt, RiskScores
 from cocensor.data.probabilities import count_rounded, fall
 from cocensor.data.tables import is_number
 from cocensor.scale.files import Cursor, Files, Piece

@@ -10,9 +10,11 @@ import numpy as np
 
 from cocensor._checks import FloatArray, as_tuple, check_choice
 from cocensor._notes import Note, noted
-from cocensor.data import TAILS, Interpolation, Predicted, Survival, Tail
+from cocensor.data import Survival
 from cocensor.data.covariates import Covariates, read_covariates
 from cocensor.data.ids import join
+from cocensor.data.interpolation import TAILS, Tail
+from cocensor.data.predictions import Interpolation, Predicted
 from cocensor.data.tables import FLAGS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
 from cocensor.scale.draw import hashed
