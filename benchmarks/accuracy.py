@@ -25,18 +25,20 @@ TAUS = (0.0, 0.25, 0.5, 0.75)
 FAMILIES = (cc.Clayton, cc.Frank)
 N_TRAIN, N_TIMES, N_USED = 7_000, 50, 5
 
-Adjustments = dict[str, cc.Adjustment]
+Adjustments = dict[str, cc.adjustments.Adjustment]
 Preset = Literal["text", "published"]
 
 
-def adjustments(copula: cc.ArchimedeanCopula, given_score: cc.ArchimedeanCopula) -> Adjustments:
+def adjustments(
+    copula: cc.copulas.ArchimedeanCopula, given_score: cc.copulas.ArchimedeanCopula
+) -> Adjustments:
     return {
         "IPCW (KM)": cc.IPCW(),
         "IPCW (Cox)": cc.IPCW("cox"),
         "AIPCW (Cox)": cc.AIPCW("cox", "cox"),
-        "margin time (KM)": cc.MarginTime(),
-        "margin time (CG)": cc.MarginTime(copula),
-        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),
+        "margin time (KM)": cc.adjustments.MarginTime(),
+        "margin time (CG)": cc.adjustments.MarginTime(copula),
+        "IBS-Dep": cc.adjustments.MarginTime(copula, weighting="uncertainty"),
         "CG-Q": cc.Imputation((), copula, "event_free"),
         "given the censoring": cc.Imputation((), copula),
         "dependent IPCW": cc.DependentIPCW(copula),
@@ -52,7 +54,7 @@ def errors(
     design: SyntheticDesign, seed: int, n_train: int = N_TRAIN, n_used: int = N_USED
 ) -> dict[str, float]:
     """The integrated Brier score under each adjustment less the oracle's; NaN where it gives no answer."""
-    copula = cast(cc.ArchimedeanCopula, design.copula)
+    copula = cast(cc.copulas.ArchimedeanCopula, design.copula)
     family = type(copula)
     data = design.draw(seed)
     train, test = data[:n_train], data[n_train:]
@@ -62,7 +64,7 @@ def errors(
     reached = data.tau_given(cox.predict(data.X[:, :n_used]))
     given_score = family.from_tau(reached if family.tau_range[0] < 0 else max(reached, 0.0))
 
-    def score(adjustment: cc.Adjustment) -> float:
+    def score(adjustment: cc.adjustments.Adjustment) -> float:
         return float(
             cc.integrated_brier_score(
                 train.y, test.y, curves, times, adjustment=adjustment, x_train=train.X, x_test=test.X
@@ -73,7 +75,7 @@ def errors(
     found = {}
     for name, adjustment in adjustments(copula, given_score).items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.HorizonWarning)
+            warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
             try:
                 found[name] = score(adjustment) - truth
             except ValueError as error:

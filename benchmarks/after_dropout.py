@@ -41,7 +41,7 @@ Row = dict[str, Any]
 
 
 @cache
-def frank(ratio: float) -> cc.Copula:
+def frank(ratio: float) -> cc.copulas.Copula:
     """With the Kendall's τ that a hazard ratio after dropout makes, given the covariates."""
     data = replace(DESIGN, n=20_000, hazard_ratio=ratio).draw(0)
     shapes = data.design.event[0], data.design.dropout[0]

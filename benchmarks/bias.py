@@ -33,7 +33,7 @@ def informed(e: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.exp(-0.7 * risk[:, None] * TIMES)
 
 
-def errors(copula: cc.ArchimedeanCopula, n: int, predict: Predict, seed: int) -> dict[str, float]:
+def errors(copula: cc.copulas.ArchimedeanCopula, n: int, predict: Predict, seed: int) -> dict[str, float]:
     """IBS under each adjustment less the oracle's, on one sample."""
     rng = np.random.default_rng(seed)
     u, v = copula.sample(n, rng).T
@@ -42,7 +42,7 @@ def errors(copula: cc.ArchimedeanCopula, n: int, predict: Predict, seed: int) ->
     estimate = predict(e, rng)
     oracle = cc.integrated_brier_score(y, y, estimate, TIMES, adjustment=cc.Oracle(e))
     result = {}
-    for name in cc.adjustment_names():
+    for name in cc.adjustments.adjustment_names():
         if name in ("ipcw_cox", "aipcw", "imputation_covariates", "imputation_prediction"):
             continue  # there are no covariates; benchmarks.accuracy has them
         needs = None if name in ("ipcw", "margin_km") else copula

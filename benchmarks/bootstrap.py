@@ -24,7 +24,7 @@ N, RESAMPLES = 400, 400
 COPULA = cc.Clayton.from_tau(0.4)
 MODELS = {"three": 3, "one": 1}
 #: Of each, whether it is fitted to the training sample.
-ADJUSTMENTS: dict[str, tuple[cc.Adjustment, bool]] = {
+ADJUSTMENTS: dict[str, tuple[cc.adjustments.Adjustment, bool]] = {
     "IPCW (KM), training sample": (cc.IPCW(), True),
     "IPCW (KM), test sample": (cc.IPCW(), False),
     "IPCW (Cox), training sample": (cc.IPCW("cox"), True),
@@ -40,7 +40,7 @@ ADJUSTMENTS: dict[str, tuple[cc.Adjustment, bool]] = {
 }
 
 
-def ratios(adjustment: cc.Adjustment, by_training: bool) -> list[str]:
+def ratios(adjustment: cc.adjustments.Adjustment, by_training: bool) -> list[str]:
     """Scores and difference of the integrated Brier score, then of the Brier score at the last time."""
     data = SyntheticDesign(n=3 * N, n_features=3, copula=COPULA).draw(0)
     past, train, test = data[:N], data[N : 2 * N], data[2 * N :]

@@ -57,7 +57,7 @@ def draw(n: int, width: int) -> Data:
     return Data(*train, time, e <= c, times, predicted)
 
 
-def ours(data: Data, adjustment: cc.Adjustment) -> float:
+def ours(data: Data, adjustment: cc.adjustments.Adjustment) -> float:
     return float(cc.integrated_brier_score(*data.outcomes, data.predicted, data.times, adjustment=adjustment))
 
 
@@ -123,10 +123,10 @@ PEERS = {
 }
 
 
-def dependent(copula: cc.ArchimedeanCopula) -> dict[str, cc.Adjustment]:
+def dependent(copula: cc.copulas.ArchimedeanCopula) -> dict[str, cc.adjustments.Adjustment]:
     return {
-        "margin time": cc.MarginTime(copula),
-        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),
+        "margin time": cc.adjustments.MarginTime(copula),
+        "IBS-Dep": cc.adjustments.MarginTime(copula, weighting="uncertainty"),
         "CG-Q": cc.Imputation((), copula, "event_free"),
         "dependent IPCW": cc.DependentIPCW(copula),
         "imputed from margins": cc.Imputation((), copula),
@@ -158,7 +158,7 @@ def speed() -> None:
     print("\n" + "\n".join(failures))
 
 
-def _print_peers(row: PrintRow, copula: cc.ArchimedeanCopula) -> tuple[list[list[str]], list[str]]:
+def _print_peers(row: PrintRow, copula: cc.copulas.ArchimedeanCopula) -> tuple[list[list[str]], list[str]]:
     """Print IPCW beside its peers; the rows of other adjustments, and why peers failed."""
     rows: list[list[str]] = []
     failures: list[str] = []

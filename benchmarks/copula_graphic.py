@@ -18,7 +18,7 @@ from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
 
 SIZES = (10**4, 10**5, 10**6, 10**7)
-COPULAS: dict[str, cc.ArchimedeanCopula] = {
+COPULAS: dict[str, cc.copulas.ArchimedeanCopula] = {
     "independence": cc.Independence(),
     "clayton": cc.Clayton.from_tau(0.5),
     "clayton τ=0.99": cc.Clayton.from_tau(0.99),
@@ -34,7 +34,7 @@ def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.exponential(size=n), rng.random(n) < 0.5
 
 
-def fit(copula: cc.ArchimedeanCopula, times: np.ndarray, events: np.ndarray) -> object:
+def fit(copula: cc.copulas.ArchimedeanCopula, times: np.ndarray, events: np.ndarray) -> object:
     return cc.CopulaGraphic(copula).fit(cc.Survival(times, events))
 
 

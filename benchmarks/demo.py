@@ -21,7 +21,7 @@ def winners(tau: float, seed: int) -> dict[str, str]:
     copula = cc.Clayton.from_tau(tau)
     train, test, models = simulated(2000, copula, seed)
     names = ("ipcw", "imputation", "imputation_prediction", "imputation_covariates", "dep", "cg_q")
-    asked: dict[str, str | cc.Adjustment] = {name: name for name in names}
+    asked: dict[str, str | cc.adjustments.Adjustment] = {name: name for name in names}
     asked["imputation at independence"] = cc.Imputation("everything")
     found = cc.evaluate(
         models,

@@ -82,7 +82,7 @@ def rows(row: PrintRow, label: str, tau: float, samples: list[Sample]) -> None:
             estimates, spreads = [], []
             for X, y in samples:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cc.FitWarning)
+                    warnings.simplefilter("ignore", cc.warnings.FitWarning)
                     model = cc.fit_joint(X, y, family, margins, penalty=0)
                 estimates.append(model.copula.tau)
                 spreads.append(model.tau_se_)

@@ -18,7 +18,8 @@ import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
 from cocensor.study.plan import FAMILIES, HAZARD_RATIO
-from cocensor.study.sensitivity import PlausibleRange, default_taus
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
+from cocensor.study.sensitivity.run import default_taus
 
 N, T, MODELS = 100_000, 100, 5
 SIZES = (10**4, 10**5, 10**6)

@@ -116,10 +116,10 @@ class Study:
         )
         return xp.exp(-rate[:, None] * t)
 
-    def loss(self, adjustment: Any, like: Any, n: int | None = None) -> cc.AdjustedLoss:
+    def loss(self, adjustment: Any, like: Any, n: int | None = None) -> cc.metrics.AdjustedLoss:
         """The integrated Brier score of the first ``n`` subjects."""
         y, x = (self.y, self.x) if n is None else (self.y[:n], self.x[:n])
-        return cc.AdjustedLoss("ibs", None, y, self.times, adjustment=adjustment, x_test=x, like=like)
+        return cc.metrics.AdjustedLoss("ibs", None, y, self.times, adjustment=adjustment, x_test=x, like=like)
 
     def score(self, adjustment: Any, predicted: Any, n: int) -> Any:
         """The same by the public function, of numpy's arrays or others."""

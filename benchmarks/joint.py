@@ -128,7 +128,7 @@ def _print_errors(row: PrintRow, repeats: int, n: int) -> None:
             for seed in range(repeats):
                 data = SyntheticDesign(n=n, copula=family.from_tau(tau)).draw(seed)
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cc.FitWarning)
+                    warnings.simplefilter("ignore", cc.warnings.FitWarning)
                     model = cc.fit_joint(data.X, data.y, family, "weibull", 0, starts=(0.25, 0.75))
                 if np.isfinite(model.tau_se_):
                     found.append(model.copula.tau)

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
 from cocensor._checks import FloatArray
-from cocensor.data import WhichMargin
+from cocensor.data.risk_table import WhichMargin
 from cocensor.paper.base import Cell
 from cocensor.paper.synthetic import IntervalEnd, SyntheticConfig
 from cocensor.simulate import SyntheticDesign, SyntheticSample
@@ -40,11 +40,11 @@ class OtherDesign(IntervalEnd):
         super().__init__(SyntheticConfig(seeds=seeds))
         self.design = design
 
-    def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
+    def _design(self, cell: Cell, truth: cc.copulas.Copula) -> SyntheticDesign:
         risk = self.design if self.design in RISKS else "linear"
         return replace(super()._design(cell, truth), risk=cast(Risk, risk))
 
-    def _draw(self, cell: Cell, truth: cc.Copula) -> SyntheticSample:
+    def _draw(self, cell: Cell, truth: cc.copulas.Copula) -> SyntheticSample:
         data = super()._draw(cell, truth)
         if self.design in RISKS:
             return data
@@ -63,7 +63,7 @@ class OtherDesign(IntervalEnd):
         s = np.clip(np.exp(log_survival), 1e-15, 1.0 - 1e-15)
         return np.exp(np.log(scale) - risk / shape + ERRORS[self.design](s))
 
-    def _adjustments(self, assumed: cc.Copula) -> dict[str, cc.Adjustment]:
+    def _adjustments(self, assumed: cc.copulas.Copula) -> dict[str, cc.adjustments.Adjustment]:
         return {name: each for name, each in super()._adjustments(assumed).items() if name in SHOWN}
 
 

@@ -100,7 +100,7 @@ def one_sample(n: int, p: int, kind: str, seed: int) -> list[float]:
     X = rng.normal(size=(n, p))
     y = cc.Survival.from_latent(latent(X @ beta, rng), latent(X @ gamma, rng))
     found = cc.plausible_tau(X, y, n_resamples=100)
-    truth = {f"x{k}": cc.induced_tau(np.exp(beta[k]), np.exp(gamma[k])) for k in range(p)}
+    truth = {f"x{k}": cc.study.sensitivity.induced_tau(np.exp(beta[k]), np.exp(gamma[k])) for k in range(p)}
     true = np.array([truth[each.name] for each in found.benchmarks])
     taus, low, high = (
         np.array([(each.tau, *each.interval)[k] for each in found.benchmarks]) for k in range(3)

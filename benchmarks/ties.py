@@ -19,7 +19,7 @@ from benchmarks.tables import printed_table
 SHARES = (0.01, 0.05, 0.1, 0.25)
 SIZES = (200, 1000, 5000)
 REPEATS = 300  # which know a coverage of 95 % to ±1.3 %
-COPULAS: tuple[cc.ArchimedeanCopula, ...] = (
+COPULAS: tuple[cc.copulas.ArchimedeanCopula, ...] = (
     cc.Clayton.from_tau(0.2),
     *(family.from_tau(0.5) for family in (cc.Clayton, cc.Frank, cc.Gumbel)),
     cc.Gumbel.from_tau(0.75),
@@ -27,7 +27,7 @@ COPULAS: tuple[cc.ArchimedeanCopula, ...] = (
 
 
 def coverage(
-    copula: cc.ArchimedeanCopula, n: int, share: float, rng: np.random.Generator
+    copula: cc.copulas.ArchimedeanCopula, n: int, share: float, rng: np.random.Generator
 ) -> tuple[float, ...]:
     """Least coverage as recorded, share of samples with a warning, least coverage of spread times; in percent."""
     held, spread, warned = np.zeros(3), np.zeros(3), 0
@@ -37,14 +37,16 @@ def coverage(
         recorded = np.ceil(y.time / width) * width
         at = np.ceil(np.quantile(y.time, [0.25, 0.5, 0.75]) / width) * width
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", cc.TiedTimesWarning)
+            warnings.simplefilter("always", cc.warnings.TiedTimesWarning)
             held += _holds(copula, recorded, y.event, at)
         warned += bool(caught)
         spread += _holds(copula, recorded - width * rng.random(n), y.event, at)
     return tuple(100.0 / REPEATS * each for each in (held.min(), warned, spread.min()))
 
 
-def _holds(copula: cc.ArchimedeanCopula, time: np.ndarray, event: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _holds(
+    copula: cc.copulas.ArchimedeanCopula, time: np.ndarray, event: np.ndarray, at: np.ndarray
+) -> np.ndarray:
     curve = cc.CopulaGraphic(copula).fit((time, event))
     at = np.minimum(at, curve.t_max_)
     lower, upper = curve.confidence_interval(at)

@@ -23,7 +23,7 @@ TAUS = (0.0, 0.5)
 DRAWS = 20
 SHAPE = 1.5
 
-JUDGES: dict[str, Callable[[cc.Copula], cc.Adjustment]] = {
+JUDGES: dict[str, Callable[[cc.copulas.Copula], cc.adjustments.Adjustment]] = {
     "IPCW (KM)": lambda copula: cc.IPCW(),
     "imputed": lambda copula: cc.Imputation("everything", copula),
     "imputed, without covariates": lambda copula: cc.Imputation(
@@ -52,7 +52,7 @@ def errors(tau: float, seed: int) -> dict[str, tuple[float, float]]:
         fitted = cc.CoxPH().fit(x[np.ix_(train, columns)], y[train])
         models[str(k)] = fitted.survival(times, x[np.ix_(test, columns)])
 
-    def scores(adjustment: cc.Adjustment) -> FloatArray:
+    def scores(adjustment: cc.adjustments.Adjustment) -> FloatArray:
         try:
             found = cc.integrated_brier_score(
                 None, y[test], models, times, adjustment=adjustment, x_test=x[test]
@@ -73,7 +73,7 @@ def errors(tau: float, seed: int) -> dict[str, tuple[float, float]]:
 def main() -> None:
     head = ["judge", "τ", "mean abs. error of scores", "of differences", "without answer"]
     with warnings.catch_warnings(), printed_table("wide", head) as row:
-        warnings.simplefilter("ignore", cc.FitWarning)
+        warnings.simplefilter("ignore", cc.warnings.FitWarning)
         for tau in TAUS:
             draws = [errors(tau, seed) for seed in range(DRAWS)]
             for name in JUDGES:

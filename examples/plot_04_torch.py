@@ -2,9 +2,9 @@
 A network that allows for dependent censoring
 =============================================
 
-A score under an assumed dependence can be the loss of a network, by :class:`cocensor.AdjustedLoss`. Two networks
-of torch that differ in nothing but this assumption are trained on simulated patients. Their true event times are
-known, so one can see what the assumption was worth.
+A score under an assumed dependence can be the loss of a network, by :class:`cocensor.metrics.AdjustedLoss`. Two
+networks of torch that differ in nothing but this assumption are trained on simulated patients. Their true event
+times are known, so one can see what the assumption was worth.
 """
 
 import matplotlib.pyplot as plt
@@ -49,13 +49,13 @@ class Network(torch.nn.Module):
 x = torch.tensor(train.X, dtype=torch.float32)
 x_test = torch.tensor(test.X, dtype=torch.float32)
 known = cc.Oracle(test.event_time)
-truth = cc.AdjustedLoss("ibs", None, test.y, times, adjustment=known, like=x)
+truth = cc.metrics.AdjustedLoss("ibs", None, test.y, times, adjustment=known, like=x)
 
 
 def trained(copula, epochs=40):
     """A network, and after each epoch its loss and its true score."""
     imputation = cc.Imputation("covariates", copula).fit(train.y, train.X)
-    loss = cc.AdjustedLoss(
+    loss = cc.metrics.AdjustedLoss(
         "ibs",
         None,
         train.y,
@@ -146,4 +146,4 @@ axes.axhline(difference, color="black", linestyle=":")
 #
 # - Losses, batches, early stopping and GPUs: :doc:`/guide/arrays`
 # - What imputation rests on: :doc:`/guide/imputation`, and :doc:`/theory/index` for the formulas
-# - The reference: :class:`cocensor.AdjustedLoss`, :class:`cocensor.Imputation`, :class:`cocensor.Oracle`
+# - The reference: :class:`cocensor.metrics.AdjustedLoss`, :class:`cocensor.Imputation`, :class:`cocensor.Oracle`

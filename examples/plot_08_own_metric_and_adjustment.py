@@ -20,7 +20,8 @@ import pandas as pd
 from sksurv.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.adjustments import EVENT, EVENT_FREE, Group, Terms
+from cocensor.adjustments.status import Group
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.metrics import Linear, SectionMetric
 from cocensor.views.plots import SensitivityDisplay
 
@@ -49,7 +50,7 @@ models = {
 # + b), that by a is −v / Σ(a + b), and for others both are 0.
 
 
-@cc.register_metric
+@cc.metrics.register_metric
 @dataclass(frozen=True)
 class PredictiveValue(SectionMetric):
     """The share of those with a predicted risk from ``limit`` on who have the event."""
@@ -83,7 +84,7 @@ class PredictiveValue(SectionMetric):
 
 
 @dataclass(frozen=True, eq=False)
-class Failures(cc.Adjustment):
+class Failures(cc.adjustments.Adjustment):
     """A share of the dropouts has the event when they leave."""
 
     share: float = 1.0
@@ -99,7 +100,7 @@ class Failures(cc.Adjustment):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedFailures(cc.Fitted):
+class FittedFailures(cc.adjustments.Fitted):
     """Nothing has to be learned."""
 
     adjustment: Failures
@@ -111,10 +112,10 @@ class FittedFailures(cc.Fitted):
         left = Terms(event_free=((1 - share, None),), event=((share, None),))
         seen = Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT)
         unseen = Group.of(np.flatnonzero(~y.event), cut, EVENT_FREE, left)
-        return cc.EventWeights(grid, len(y), (seen, unseen))
+        return cc.adjustments.EventWeights(grid, len(y), (seen, unseen))
 
 
-cc.register_adjustment("failures", Failures, label="dropout is failure")
+cc.adjustments.register_adjustment("failures", Failures, label="dropout is failure")
 
 # %%
 # In a table
@@ -171,12 +172,12 @@ plt.show()
 # %%
 # Names last as long as the Python session. They can be removed:
 
-cc.unregister_metric("ppv")
-cc.unregister_adjustment("failures")
-print("ppv" in cc.metric_names(), "failures" in cc.adjustment_names())
+cc.metrics.unregister_metric("ppv")
+cc.adjustments.unregister_adjustment("failures")
+print("ppv" in cc.metrics.metric_names(), "failures" in cc.adjustments.adjustment_names())
 
 # %%
 # **What was learned:** a metric is a formula in two weights, an adjustment says where these come from, and each
 # works with all of the other kind. The guide has more on both (:doc:`/guide/own-metrics`),
-# :doc:`/theory/metrics` says why these weights suffice, and the reference has :func:`cocensor.register_metric`,
-# :func:`cocensor.register_adjustment` and :class:`cocensor.Adjustment`.
+# :doc:`/theory/metrics` says why these weights suffice, and the reference has :func:`cocensor.metrics.register_metric`,
+# :func:`cocensor.adjustments.register_adjustment` and :class:`cocensor.adjustments.Adjustment`.

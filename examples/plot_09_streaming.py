@@ -131,5 +131,5 @@ folder.cleanup()
 # %%
 # **What was learned:** files beyond memory give the scores that memory would give, and more subjects cure
 # noise, not a wrong assumption. The guide has costs, clusters and GPUs (:doc:`/guide/scale`),
-# :doc:`/theory/index` the sums, and the reference :func:`cocensor.scan_parquet`, :func:`cocensor.scan_chunks`
-# and :class:`cocensor.Scan`.
+# :doc:`/theory/index` the sums, and the reference :func:`cocensor.scan_parquet`, :func:`cocensor.scale.scan_chunks`
+# and :class:`cocensor.scale.Scan`.

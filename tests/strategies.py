@@ -5,10 +5,12 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 
-ARCHIMEDEAN = [f for f in cc.copula_families().values() if issubclass(f, cc.ArchimedeanCopula)]
+ARCHIMEDEAN = [
+    f for f in cc.copulas.copula_families().values() if issubclass(f, cc.copulas.ArchimedeanCopula)
+]
 
 
-FAMILIES = tuple(cc.copula_families().values())
+FAMILIES = tuple(cc.copulas.copula_families().values())
 
 
 def members(families=FAMILIES, taus=(-0.99, -0.5, 0.0, 1e-6, 0.25, 0.5, 0.9, 0.99)):

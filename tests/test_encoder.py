@@ -39,7 +39,7 @@ def test_joint_models_encode_too(tmp_path):
     assert model.columns_ == ("age", "stage=II", "stage=III")
     expected = cc.fit_joint(by_hand, y, cc.Clayton(1.0)).survival(TIMES, by_hand)
     model.save(tmp_path / "model.json")
-    for each in (model, cc.JointModel.load(tmp_path / "model.json")):
+    for each in (model, cc.joint.JointModel.load(tmp_path / "model.json")):
         np.testing.assert_allclose(each.survival(TIMES, x), expected, rtol=1e-12)
         refuses(lambda each=each: each.survival(TIMES, new), "X", "'stage'", "'IV'", "another level")
         refuses(lambda each=each: each.survival(TIMES, new.assign(stage=1.0)), "X", "'stage'", "numbers")
@@ -69,7 +69,7 @@ def test_a_level_of_a_stream_that_is_not_fitted_to_is_told(tmp_path):
     study = only_in(None)
     study.test.loc[7, "stage"] = "IV"
     frames = [(study.test[:100], study.curves[:100]), (study.test[100:], study.curves[100:])]
-    scan = cc.scan_chunks(
+    scan = cc.scale.scan_chunks(
         [
             ({"m": (TIMES, curves)}, cc.Survival(part["months"], part["died"]), part[["age", "stage"]])
             for part, curves in frames

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import cocensor
-from cocensor.adjustments import needs_copula
+from cocensor.adjustments.registry import needs_copula
 
 HEAVY = ["matplotlib", "pandas", "polars", "pyarrow", "plotly", "torch", "sksurv", "sklearn", "typer", "rich"]
 HEAVY += ["dask", "distributed", "scipy.optimize", "scipy.stats", "scipy.integrate"]
@@ -49,14 +49,14 @@ def test_no_public_name_is_one_of_scikit_learn():
 
 def test_the_repr_of_an_adjustment_and_of_a_metric_makes_it_again():
     copula = cocensor.Clayton(2.0)
-    named = [needs_copula(name) for name in cocensor.adjustment_names()]
+    named = [needs_copula(name) for name in cocensor.adjustments.adjustment_names()]
     made = [
         cocensor.adjustment(name, copula=copula if needed else None)
-        for name, needed in zip(cocensor.adjustment_names(), named, strict=True)
+        for name, needed in zip(cocensor.adjustments.adjustment_names(), named, strict=True)
     ]
     made += [cocensor.IPCW(min_probability=0.3), cocensor.metric("ibs"), cocensor.metric("ils", floor=0.01)]
     for each in made:
-        again = eval(repr(each), vars(cocensor).copy())
+        again = eval(repr(each), {**vars(cocensor.adjustments), **vars(cocensor.metrics), **vars(cocensor)})
         assert again == each
         assert hash(again) == hash(each)
     assert len(set(made)) == len(made)

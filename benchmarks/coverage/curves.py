@@ -20,7 +20,7 @@ TIMES = np.array([0.25, 0.7, 1.2])  # S(t) of .78, .50, .30
 CENSORED_AT = np.array([0.0, 0.5])
 HORIZON = 1.2
 N, REPEATS = 1000, 4000  # 4,000 repeats know a coverage to ±0.35 %
-COPULAS: tuple[cc.ArchimedeanCopula, ...] = (
+COPULAS: tuple[cc.copulas.ArchimedeanCopula, ...] = (
     cc.Independence(),
     *(
         family.from_tau(tau)
@@ -31,7 +31,7 @@ COPULAS: tuple[cc.ArchimedeanCopula, ...] = (
 
 
 def coverage(
-    copula: cc.ArchimedeanCopula, n: int = N, repeats: int = REPEATS
+    copula: cc.copulas.ArchimedeanCopula, n: int = N, repeats: int = REPEATS
 ) -> tuple[np.ndarray, np.ndarray]:
     """The share of intervals that hold the truth: for S at ``TIMES``, for the margin time at ``CENSORED_AT``."""
     # One seed for each copula: the same event times for all would make their errors alike.

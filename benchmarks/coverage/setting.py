@@ -52,7 +52,7 @@ class Setting:
         return draw(self.law, clayton(tau), n, seed)
 
 
-def clayton(tau: float) -> cc.Copula:
+def clayton(tau: float) -> cc.copulas.Copula:
     return cc.Clayton.from_tau(tau) if tau else cc.Independence()
 
 

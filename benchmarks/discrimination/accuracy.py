@@ -36,7 +36,7 @@ class Cell:
     seed: int
 
     @property
-    def copula(self) -> cc.Copula:
+    def copula(self) -> cc.copulas.Copula:
         """Of event and dropout given the covariates."""
         return cc.Independence() if self.tau == 0.0 else cc.copula(self.family, tau=self.tau)
 

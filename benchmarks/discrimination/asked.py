@@ -33,9 +33,9 @@ _AT_TIMES: dict[str, tuple[str, dict[str, Any]]] = {
 NAMES = (*_OVER_TIME, *(f"{label} at {share:g}" for label in _AT_TIMES for share in SHARES))
 
 
-def metrics(truth: Truth) -> dict[str, cc.Metric]:
+def metrics(truth: Truth) -> dict[str, cc.metrics.Metric]:
     """Those that there are: over all times, and at the single times of a law."""
-    known = cc.metric_names()
+    known = cc.metrics.metric_names()
     found = {
         label: cc.metric(name, **settings) for label, (name, settings) in _OVER_TIME.items() if name in known
     }

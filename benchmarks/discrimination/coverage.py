@@ -31,7 +31,7 @@ class Condition:
     number: int
 
     @property
-    def copula(self) -> cc.Copula:
+    def copula(self) -> cc.copulas.Copula:
         """The true one, which imputation is told."""
         return cc.Independence() if self.tau == 0.0 else cc.copula(self.family, tau=self.tau)
 
@@ -80,7 +80,7 @@ def population_rows(law: str) -> list[dict[str, Any]]:
     return means.assign(law=law).to_dict("records")
 
 
-def _oracle(where: Setting, asked: dict[str, cc.Metric], seed: int) -> pd.DataFrame:
+def _oracle(where: Setting, asked: dict[str, cc.metrics.Metric], seed: int) -> pd.DataFrame:
     sample = where.draw(0.0, _CHUNK, seed)
     result = cc.evaluate(
         where.curves(sample.x),
@@ -101,7 +101,7 @@ def _oracle(where: Setting, asked: dict[str, cc.Metric], seed: int) -> pd.DataFr
 # --- repeats -------------------------------------------------------------------------------------------
 
 
-def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dict[str, Any]]:
+def repeat(at: Condition, number: int, wanted: dict[str, cc.metrics.Metric]) -> list[dict[str, Any]]:
     """Values and differences with standard errors: by known event times, IPCW, and imputation with the true copula."""
     where = at.setting
     sample = draw(at.truth, at.copula, N, at.seed(number))

@@ -84,7 +84,7 @@ def adjustment(word: str, dependence: Dependence | None = None) -> Any:
         "aipcw": lambda: cc.AIPCW(event="cox", dropout="cox"),
         "ipcw_scikit_survival": lambda: cc.IPCW(convention="scikit-survival"),
         "ipcw_floored": lambda: cc.IPCW(min_probability=0.6),
-        "margin_time_linear": lambda: cc.MarginTime(assumed, interpolation="linear"),
+        "margin_time_linear": lambda: cc.adjustments.MarginTime(assumed, interpolation="linear"),
         "dependent_ipcw_given_covariates": lambda: cc.DependentIPCW(assumed, given="covariates"),
         "imputation_weibull": lambda: cc.Imputation("covariates", assumed, margins="weibull"),
         "imputation_given_scores": lambda: cc.Imputation("predictions", assumed),
@@ -202,7 +202,7 @@ def streamed(folder: Path, models: Sequence[str], covariates: Sequence[str] | No
 
 def chunked(chunks: Sequence[tuple[Mapping[str, Any], Any]], **more: Any) -> Any:
     """An evaluation of chunks of predictions and outcomes."""
-    return cc.scan_chunks(list(chunks)).evaluate(**more)
+    return cc.scale.scan_chunks(list(chunks)).evaluate(**more)
 
 
 def command(*arguments: object) -> dict[str, Any]:
@@ -300,8 +300,11 @@ def plausible(x: Any, y: Any, n_resamples: int) -> Any:
 
 def hidden(taus: Sequence[float]) -> dict[str, list[float]]:
     """The hazard ratio of a hidden factor that induces τ, and back."""
-    ratios = [cc.hidden_hazard_ratio(tau) for tau in taus]
-    return {"hazard_ratio": ratios, "tau": [cc.induced_tau(ratio, ratio) for ratio in ratios]}
+    ratios = [cc.study.sensitivity.hidden_hazard_ratio(tau) for tau in taus]
+    return {
+        "hazard_ratio": ratios,
+        "tau": [cc.study.sensitivity.induced_tau(ratio, ratio) for ratio in ratios],
+    }
 
 
 def copulas(dependence: Dependence, u: FloatArray, v: FloatArray) -> dict[str, Any]:
@@ -324,4 +327,4 @@ def scorer(word: str, how: str, times: FloatArray) -> Any:
 
 def loss(word: str, train: Any, test: Any, times: Any, how: Any, like: Any, **more: Any) -> Any:
     """A score as a function of predictions alone, with gradients."""
-    return cc.AdjustedLoss(metric(word), train, test, times, adjustment=how, like=like, **more)
+    return cc.metrics.AdjustedLoss(metric(word), train, test, times, adjustment=how, like=like, **more)

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.golden.ask import ADJUSTMENTS
 from benchmarks.golden.numbers import Numbers
-from cocensor.data import RiskScores
+from cocensor.data.predictions import RiskScores
 from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report

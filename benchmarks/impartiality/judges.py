@@ -19,11 +19,11 @@ class Judge:
     With the training sample IPCW and imputation given covariates learn from it, as ``evaluate`` has it.
     """
 
-    asked: str | Callable[[Any], cc.Adjustment]
+    asked: str | Callable[[Any], cc.adjustments.Adjustment]
     copula: Literal["true", "independence", "selected"] = "true"
     sees_training: bool = True
 
-    def told(self, truth: cc.Copula) -> cc.Copula | str:
+    def told(self, truth: cc.copulas.Copula) -> cc.copulas.Copula | str:
         """What ``evaluate`` is given as copula."""
         if self.copula == "selected":
             return "select"
@@ -84,7 +84,7 @@ class Verdict:
 
 
 def verdict(
-    judge: Judge, truth: cc.Copula, curves: Curves, times: FloatArray, train: Sample, test: Sample
+    judge: Judge, truth: cc.copulas.Copula, curves: Curves, times: FloatArray, train: Sample, test: Sample
 ) -> Verdict:
     told = judge.told(truth)
     adjustment = judge.asked(told) if callable(judge.asked) else judge.asked

@@ -49,14 +49,14 @@ class Sample:
         return Sample(self.x[rows], self.y[rows], self.event_time[rows])
 
 
-def draw(truth: Truth, copula: cc.Copula, n: int, seed: int) -> Sample:
+def draw(truth: Truth, copula: cc.copulas.Copula, n: int, seed: int) -> Sample:
     rng = np.random.default_rng(seed)
     x, event, dropout = _latent(truth, copula, n, rng)
     return Sample(x, cc.Survival.from_latent(event, dropout * _dropout_scale(truth, copula)), event)
 
 
 def _latent(
-    truth: Truth, copula: cc.Copula, n: int, rng: np.random.Generator
+    truth: Truth, copula: cc.copulas.Copula, n: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     x = rng.standard_normal((n, N_COVARIATES))
     u, v = copula.sample(n, rng).T
@@ -64,13 +64,13 @@ def _latent(
 
 
 @cache
-def _dropout_scale(truth: Truth, copula: cc.Copula) -> float:
+def _dropout_scale(truth: Truth, copula: cc.copulas.Copula) -> float:
     """What dropout times are multiplied with, so that the wanted share of them comes first."""
     _, event, dropout = _latent(truth, copula, _CALIBRATION, np.random.default_rng(0))
     return float(np.quantile(event / dropout, 1.0 - DROPOUT))
 
 
-def true_law(truth: Truth, copula: cc.Copula, x: FloatArray) -> cc.TrueLaw:
+def true_law(truth: Truth, copula: cc.copulas.Copula, x: FloatArray) -> cc.adjustments.TrueLaw:
     """The imputation that knows the law of subjects ``x``: what it is off by is chance alone."""
     scale = _dropout_scale(truth, copula)
 
@@ -83,7 +83,7 @@ def true_law(truth: Truth, copula: cc.Copula, x: FloatArray) -> cc.TrueLaw:
     def events(times: FloatArray) -> FloatArray:
         return np.column_stack([event(np.full(len(x), t)) for t in times])
 
-    return cc.TrueLaw(copula, events, event, dropout)
+    return cc.adjustments.TrueLaw(copula, events, event, dropout)
 
 
 def _survival(law: Law, x: FloatArray, t: FloatArray) -> FloatArray:

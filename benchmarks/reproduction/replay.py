@@ -52,7 +52,7 @@ def dropout_seed(seed: int, tau: float, hashed: int) -> int:
     return seed * 1_000_003 + round(10_000 * tau) + 31 * hashed + DROPOUT_STREAM
 
 
-def draw(seed: int, copula: cc.Copula, scale: float, hashed: int | None) -> SyntheticSample:
+def draw(seed: int, copula: cc.copulas.Copula, scale: float, hashed: int | None) -> SyntheticSample:
     """One of the authors' samples, the training part first; ``scale`` is that of the dropouts.
 
     Without a hash, the dropouts are of a stream of our own.
@@ -102,10 +102,10 @@ class Replay(SyntheticExperiment):
         known = self.published[self.published["copula"].isin(list(self.hashes))]
         return known[[*KEYS, "scale"]].drop_duplicates().to_dict("records")
 
-    def _draw(self, cell: Cell, truth: cc.Copula) -> SyntheticSample:
+    def _draw(self, cell: Cell, truth: cc.copulas.Copula) -> SyntheticSample:
         return draw(int(cell["seed"]), truth, cell["scale"], self.hashes[cell["copula"]])
 
-    def _adjustments(self, assumed: cc.Copula) -> dict[str, cc.Adjustment]:
+    def _adjustments(self, assumed: cc.copulas.Copula) -> dict[str, cc.adjustments.Adjustment]:
         return {name: each for name, each in super()._adjustments(assumed).items() if name in SCORES}
 
 

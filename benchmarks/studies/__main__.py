@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     asked = parser.parse_args(arguments)
     studies = [study for study in STUDIES if study.name in asked.only]
-    for category in (cc.FitWarning, cc.HorizonWarning):
+    for category in (cc.warnings.FitWarning, cc.warnings.HorizonWarning):
         warnings.simplefilter("ignore", category)
     if asked.list:
         print(listed(studies))

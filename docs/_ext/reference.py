@@ -9,15 +9,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from docutils.nodes import Element
+    from sphinx.addnodes import pending_xref
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
-MODULES = (
-    "cocensor",
-    *(
-        f"cocensor.{room}"
-        for room in ("views.plots", "simulate", "paper", "paper.datasets", "paper.learners")
-    ),
+ROOMS = (
+    "data",
+    "copulas",
+    "estimators",
+    "adjustments",
+    "metrics",
+    "inference",
+    "joint",
+    "study",
+    "study.sensitivity",
 )
+ROOMS += ("scale", "warnings", "views.plots", "simulate", "paper", "paper.datasets", "paper.learners")
+MODULES = ("cocensor", *(f"cocensor.{room}" for room in ROOMS))
 
 # Public by name, since other rooms of the package call them, but of no use to users. By class, public or not.
 PLUMBING = {
@@ -43,14 +52,19 @@ PLUMBING = {
 
 
 def public_names() -> dict[str, Any]:
-    """Every public name with what it stands for, by its full name; modules are not among them."""
-    found = {}
+    """Every public name with what it stands for, by its full name; modules are not among them.
+
+    What is at the top too is named there alone.
+    """
+    names: dict[int, str] = {}
+    things = {}
     for module in map(importlib.import_module, MODULES):
         for name in module.__all__:
             thing = getattr(module, name)
-            if not inspect.ismodule(thing):
-                found[f"{module.__name__}.{name}"] = thing
-    return found
+            full_name = f"{module.__name__}.{name}"
+            if not inspect.ismodule(thing) and names.setdefault(id(thing), full_name) == full_name:
+                things[full_name] = thing
+    return things
 
 
 @dataclass(frozen=True)
@@ -141,8 +155,21 @@ def _hide_signature(app: Sphinx, what: str, name: str, thing: Any, *_: Any) -> t
     return None
 
 
+def _by_short_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: Element) -> Element | None:
+    """The link of a public name that another module has than the page it is on, such as those of "See Also"."""
+    first, _, rest = node.get("reftarget", "").partition(".")
+    homes = [name for name in public_names() if name.rpartition(".")[2] == first]
+    if node.get("refdomain") != "py" or not homes:
+        return None
+    target = homes[0] + ("." + rest if rest else "")
+    return env.domains["py"].resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], target, node, shown
+    )
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Give the templates of the reference what they ask for."""
     app.config.autosummary_context = {"members_of": _members, "short": _short}
+    app.connect("missing-reference", _by_short_name)
     app.connect("autodoc-process-signature", _hide_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

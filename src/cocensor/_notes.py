@@ -117,7 +117,7 @@ class Note:
 
     Examples
     --------
-    >>> from cocensor import Note
+    >>> from cocensor.study import Note
     >>> note = Note("no_score", values={"why": "x_test is needed."}).on(adjustment="imputation_covariates")
     >>> note.kind, note.about.adjustment
     ('missing', 'imputation_covariates')

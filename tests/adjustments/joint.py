@@ -4,7 +4,8 @@ import numpy as np
 
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
-from cocensor.data import TimeGrid, as_predictions
+from cocensor.data.border import as_predictions
+from cocensor.data.times import TimeGrid
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
 from cocensor.simulate import SyntheticDesign

@@ -11,7 +11,7 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 import cocensor as cc
 from cocensor.adjustments import nuisances
 from cocensor.adjustments.cross_fitted import _keys
-from cocensor.data import as_predictions
+from cocensor.data.border import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
 from cocensor.study.ranking import standing
@@ -25,7 +25,7 @@ TIMES = np.array([2.0, 0.3, 1.0, 3.0, 1.0])
 @pytest.fixture(autouse=True)
 def quiet_horizons():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.HorizonWarning)
+        warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
         yield
 
 
@@ -200,7 +200,7 @@ def test_a_floor_is_noted_and_too_much_weight_has_no_score():
     y = cc.Survival.from_latent(rng.exponential(3.0, size=400), rng.exponential(np.exp(-3 * x[:, 0])))
     # Nobody drops out of the sample that is scored: 1/G is needed where dropout was certain.
     test = cc.Survival(np.full(400, 4.0), np.ones(400))
-    with pytest.warns(cc.HorizonWarning, match="more than 10 times"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="more than 10 times"):
         status = UNLIMITED.fit(y, x).weights(test, [0.01, 3.0], x)
     assert status.valid_until == 3.0
     assert np.isnan(status.a[:, 1]).all()

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.data import as_predictions
+from cocensor.data.border import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
 from tests.refusals import refuses
@@ -18,7 +18,7 @@ from tests.strategies import archimedean, member_id, members, outcomes
 COPULAS = members([cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe], taus=(-0.5, 0.0, 0.3, 0.8))
 # Those that are given covariates or predictions are held to the same in test_joint_models.py and test_aipcw.py.
 GIVEN = ("ipcw_cox", "aipcw", "imputation", "imputation_covariates", "imputation_prediction")
-NAMES = [name for name in cc.adjustment_names() if name not in GIVEN]
+NAMES = [name for name in cc.adjustments.adjustment_names() if name not in GIVEN]
 
 
 def build(name, copula, **options):
@@ -45,7 +45,7 @@ TIMES = np.array([2.0, 5.0, 5.5, 8.0, 11.0])
 @pytest.fixture(autouse=True)
 def quiet_horizons():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.HorizonWarning)
+        warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
         yield
 
 
@@ -87,8 +87,8 @@ def test_at_independence_it_is_its_independent_twin(family):
     y, _ = sample(200, 2)
     limit = family(family.independence_theta)
     twins = {
-        "margin": cc.MarginTime(),
-        "dep": cc.MarginTime(weighting="uncertainty"),
+        "margin": cc.adjustments.MarginTime(),
+        "dep": cc.adjustments.MarginTime(weighting="uncertainty"),
         "cg_q": cc.Imputation(conditioning="event_free"),
         "imputation_margins": cc.Imputation(conditioning="event_free"),
         "dependent_ipcw": cc.DependentIPCW(),

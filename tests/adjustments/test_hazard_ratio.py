@@ -76,7 +76,7 @@ def test_one_number_for_each_subject():
 
 def test_a_dropout_at_0_was_never_seen_to_drop_out():
     y = cc.Survival(np.where(np.arange(N) < 2, 0.0, Y.time), np.where(np.arange(N) < 2, False, Y.event))
-    with pytest.warns(cc.FitWarning):
+    with pytest.warns(cc.warnings.FitWarning):
         fitted = cc.Imputation("everything", hazard_ratio=2.0).fit(y, DATA.X, CURVES)
     found = fitted.weights(y, TIMES)
     whole = found.model.survival(TIMES, fitted.design.matrix[:2])

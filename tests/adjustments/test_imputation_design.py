@@ -5,7 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments.imputation_design import Recipe, imputation_design
-from cocensor.data import as_predictions
+from cocensor.data.border import as_predictions
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.imputation_fit import imputation_fit_under
 from tests.refusals import refuses
@@ -174,7 +174,7 @@ def test_three_subjects():
 def test_a_covariate_that_tells_the_outcome_is_named(leak):
     data, times = sample()
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
-    with pytest.warns(cc.FitWarning, match="'x4'"):
+    with pytest.warns(cc.warnings.FitWarning, match="'x4'"):
         fitted = cc.Imputation("everything").fit(data.y, np.column_stack((data.X, leak(data.y))), predicted)
     assert fitted.joint.model.converged_
     assert np.isfinite(fitted.weights(data.y, times).a).all()
@@ -187,7 +187,7 @@ def test_times_of_zero_do_not_remove_the_imputation_model():
     time[[happened, left]] = 0.0
     y = cc.Survival(time, data.y.event)
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
-    with pytest.warns(cc.FitWarning, match="^2 subjects"):
+    with pytest.warns(cc.warnings.FitWarning, match="^2 subjects"):
         fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(y, data.X, predicted)
     status = fitted.weights(y, times)
     np.testing.assert_array_equal(status.a[happened], 0.0)

@@ -62,7 +62,7 @@ def test_times_beyond_the_training_matter_only_where_needed():
 
 
 def test_after_a_last_dropout_there_is_no_answer():
-    with pytest.warns(cc.HorizonWarning, match="nobody is under observation after time 5"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="nobody is under observation after time 5"):
         status = cc.IPCW().fit(Y).weights(Y, [4.5, 5.0, 5.1])
     assert status.valid_until == 5.1
     np.testing.assert_array_equal(np.isnan(status.a).all(axis=0), [False, False, True])
@@ -258,7 +258,7 @@ def test_one_subject_with_more_than_a_tenth_of_all_weight_gets_a_word(weight, wa
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         status = weighed(Small(1 / weight), [1.5, 3.0])
-    assert [each.category for each in caught] == [cc.HorizonWarning] * warns
+    assert [each.category for each in caught] == [cc.warnings.HorizonWarning] * warns
     if warns:
         assert "at time 3 one subject carries 11%" in str(caught[0].message)
     np.testing.assert_allclose(status.a[0], [1.0, weight])
@@ -266,7 +266,7 @@ def test_one_subject_with_more_than_a_tenth_of_all_weight_gets_a_word(weight, wa
 
 def test_the_weight_of_an_event_counts_from_then_on():
     y = cc.Survival(np.r_[2.5, np.full(99, 5.0)], np.ones(100, bool))
-    with pytest.warns(cc.HorizonWarning, match="at time 4 one subject carries 17%"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="at time 4 one subject carries 17%"):
         weighed(Small(1 / 20), [1.5, 4.0], y)
 
 
@@ -277,7 +277,7 @@ def test_few_subjects_always_carry_much():
 
 @pytest.mark.parametrize("model", [Small(1 / 2e3), Small(1e-307, 100), Small(0.05, 100)])
 def test_weights_beyond_the_limit_give_no_score(model):
-    with pytest.warns(cc.HorizonWarning, match="from time 3 on .* 10 times"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="from time 3 on .* 10 times"):
         status = weighed(model, [1.5, 3.0, 4.0])
     predicted = np.tile([0.9, 0.5, 0.4], (100, 1))
     assert status.valid_until == 3.0
@@ -288,14 +288,14 @@ def test_weights_beyond_the_limit_give_no_score(model):
 def test_the_marginal_weights_have_the_same_limit():
     train = cc.Survival(np.arange(1.0, 101.0), np.arange(100) == 99)  # all but the last drop out
     late = cc.Survival(np.full(100, 99.5), np.ones(100, bool))
-    with pytest.warns(cc.HorizonWarning, match="from time 95.5 on .* 10 times"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="from time 95.5 on .* 10 times"):
         status = cc.IPCW().fit(train).weights(late, [50.0, 95.5])
     np.testing.assert_allclose(status.a[0], [2.0, np.nan])
 
 
 def test_a_score_above_the_largest_loss_gets_a_word():
     status = weighed(Small(0.5, 100), [1.5, 3.0])
-    with pytest.warns(cc.HorizonWarning, match="at time 3 is above 1"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="at time 3 is above 1"):
         score = mean(status, BRIER, np.tile([1.0, 0.1], (100, 1)))
     np.testing.assert_allclose(score, [0.0, 2 * 0.9**2])
     mean(status, log_loss(0.01), np.tile([1.0, 0.1], (100, 1)))  # below -log 0.01

@@ -7,7 +7,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
-from cocensor.data import TimeGrid, as_predictions
+from cocensor.data.border import as_predictions
+from cocensor.data.times import TimeGrid
 from cocensor.simulate import SyntheticDesign
 from tests.adjustments.joint import brier, setting, status_of
 from tests.refusals import refuses
@@ -89,7 +90,7 @@ def test_the_kernel_sums_the_weights_that_the_status_shows(given):
         adjustments.append(cc.DependentIPCW(cc.Frank(2.0), given="covariates"))
     for adjustment in adjustments:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.HorizonWarning)
+            warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
             status = status_of(adjustment, y, train, test, reverse, data.X, curves[:, ::-1])
         valid = status.times < status.valid_until
         direct = (status.a * (1 - curves[:, ::-1]) ** 2 + status.b * curves[:, ::-1] ** 2).mean(axis=0)
@@ -142,7 +143,7 @@ def test_dependent_ipcw_given_covariates_is_unbiased_where_it_answers():
 def test_dependent_ipcw_given_covariates_stops_where_next_to_nothing_is_seen():
     data = SyntheticDesign(n=3000, copula=cc.Clayton(6.0)).draw(0)
     adjustment = cc.DependentIPCW(cc.Clayton(6.0), given="covariates").fit(data.y, data.X)
-    with pytest.warns(cc.HorizonWarning, match="fewer than 5%"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="fewer than 5%"):
         status = adjustment.weights(data.y, [1.0, data.y.t_max], data.X)
     assert np.isnan(status.a[:, 1]).all()
     assert not np.isnan(status.a[:, 0]).any()
@@ -176,7 +177,7 @@ def test_under_another_copula_it_is_what_a_fit_under_that_copula_is():
         cc.Imputation("covariates", cc.Clayton(2.0)),
         cc.Imputation("prediction", cc.Clayton(2.0)),
         cc.Imputation((), cc.Clayton(2.0)),
-        cc.MarginTime(cc.Clayton(2.0), "uncertainty"),
+        cc.adjustments.MarginTime(cc.Clayton(2.0), "uncertainty"),
         cc.DependentIPCW(cc.Clayton(0.2)),
     ):
         before = samples.fit(adjustment, predicted)
@@ -243,7 +244,7 @@ def test_refusals():
     refuses(lambda: cc.Imputation("covariates", model=3), "model", "int", kind=TypeError)
     refuses(lambda: cc.Imputation("prediction", score_times=0), "score_times", "0")
     refuses(lambda: cc.Imputation("prediction", score_times=[]), "score_times", "empty")
-    with pytest.warns(cc.HorizonWarning, match=f"{model.t_max_:.4g}"):
+    with pytest.warns(cc.warnings.HorizonWarning, match=f"{model.t_max_:.4g}"):
         status = fitted.weights(y[test], [1.0, 1e3], X[test])
     assert np.isfinite(status.a).all()
 
@@ -258,7 +259,7 @@ def test_weights_stop_where_nobody_is_left_to_be_weighed():
     ).draw(0)
     y = cc.Survival.from_latent(data.event_time, data.dropout_time, 4.0)
     adjustment = cc.DependentIPCW(cc.Clayton(1.0), given="covariates", margins="weibull").fit(y, data.X)
-    with pytest.warns(cc.HorizonWarning):
+    with pytest.warns(cc.warnings.HorizonWarning):
         status = adjustment.weights(y, [3.0, 3.9, 4.0, 5.0], data.X)
     assert status.valid_until == 4.0
     found = status.a.mean(axis=0)
@@ -276,7 +277,7 @@ def test_infinite_weights_of_those_who_are_gone_do_not_matter():
     times = np.quantile(y.time, [0.2, 0.5, 0.8])
     adjustment = cc.DependentIPCW(copula, given="covariates", margins="weibull").fit(y, X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.HorizonWarning)
+        warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
         status = adjustment.weights(y, times, X)
     valid = times < status.valid_until
     assert np.isfinite(brier(status, np.full((n, 3), 0.5))[valid]).all()
@@ -297,7 +298,7 @@ def test_at_time_zero_an_event_has_happened_and_a_dropout_knows_nothing():
     status = weighted.weights(test, times, data.X)
     np.testing.assert_allclose(status.b[happened], 1.0)
     np.testing.assert_array_equal(status.a[left][1:], 0.0)
-    with pytest.warns(cc.FitWarning, match="^2 subjects .* 0"):
+    with pytest.warns(cc.warnings.FitWarning, match="^2 subjects .* 0"):
         itself = cc.Imputation("covariates", cc.Clayton(2.0)).fit(test, data.X).weights(test, times, data.X)
     assert np.isfinite(itself.a).all()
 

@@ -54,9 +54,11 @@ def orders():
 
 
 @pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("adjustment", cc.adjustment_names())
+@pytest.mark.parametrize("adjustment", cc.adjustments.adjustment_names())
 # Some adjustments warn of so few subjects, in every order.
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning", "ignore::cocensor.HorizonWarning")
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.FitWarning", "ignore::cocensor.warnings.HorizonWarning"
+)
 def test_under_every_adjustment(adjustment, tied):
     metrics, as_they_are = ["ibs", "concordance"], (np.arange(120), np.arange(90))
     expected = scores(adjustment, metrics, *as_they_are, tied)

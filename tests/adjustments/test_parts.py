@@ -11,8 +11,9 @@ import pytest
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import TimeGrid, as_predictions
+from cocensor.data.border import as_predictions
 from cocensor.data.predictions import RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.joint import fit_joint
 from tests.refusals import refuses
 
@@ -104,7 +105,7 @@ def fitted_to(adjustment, y, x, predictions, train=None):
     return Samples.of(y, x, y_train, x_train).fit(adjustment, predictions)
 
 
-every = pytest.mark.parametrize("name", cc.adjustment_names())
+every = pytest.mark.parametrize("name", cc.adjustments.adjustment_names())
 
 
 @every
@@ -160,7 +161,7 @@ def test_when_nobody_is_seen_any_more_is_known_of_the_whole_alone():
         cc.IPCW(convention="scikit-survival"),
         cc.DependentIPCW(cc.Clayton(1.0), given="covariates"),
         cc.AIPCW("cox", "cox", min_probability=0.7),
-        cc.MarginTime(weighting="uncertainty", interpolation="linear"),
+        cc.adjustments.MarginTime(weighting="uncertainty", interpolation="linear"),
         cc.Imputation("covariates", hazard_ratio=2.0),
         cc.Imputation("predictions", cc.Frank(4.0), score_df=4, score_times=3),
     ],

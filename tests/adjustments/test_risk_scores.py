@@ -7,7 +7,9 @@ import numpy as np
 
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
-from cocensor.data import Predictions, TimeGrid, as_predictions
+from cocensor.data import Predictions
+from cocensor.data.border import as_predictions
+from cocensor.data.times import TimeGrid
 from cocensor.simulate import SyntheticDesign
 from tests.adjustments.joint import brier, setting, status_of
 
@@ -137,7 +139,7 @@ def test_scores_come_from_where_predictions_differ():
     every = np.arange(600)
     # At time 0 all predictions are 1: they are read where they differ, at the end of the array.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.HorizonWarning)
+        warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
         at = cc.Imputation("prediction", score_times=[0.0])
         status = status_of(at, data.y, every, every, times, None, cox.survival(times, data.X))
     assert re.findall(r"time (\S+?)\.?$", status.notes[0].text) == ["25"]

@@ -17,12 +17,12 @@ KINDS = [
     lambda: cc.IPCW(min_probability=0.3),
     lambda: cc.IPCW(convention="scikit-survival"),
     lambda: cc.IPCW(tail="last"),
-    lambda: cc.MarginTime(),
-    lambda: cc.MarginTime(cc.Clayton(2.0)),
-    lambda: cc.MarginTime(cc.Clayton(2.5)),
-    lambda: cc.MarginTime(cc.Clayton(2.0), "uncertainty"),
-    lambda: cc.MarginTime(cc.Clayton(2.0), interpolation="linear"),
-    lambda: cc.MarginTime(cc.Clayton(2.0), tail=None),
+    lambda: cc.adjustments.MarginTime(),
+    lambda: cc.adjustments.MarginTime(cc.Clayton(2.0)),
+    lambda: cc.adjustments.MarginTime(cc.Clayton(2.5)),
+    lambda: cc.adjustments.MarginTime(cc.Clayton(2.0), "uncertainty"),
+    lambda: cc.adjustments.MarginTime(cc.Clayton(2.0), interpolation="linear"),
+    lambda: cc.adjustments.MarginTime(cc.Clayton(2.0), tail=None),
     lambda: cc.Imputation(),
     lambda: cc.Imputation((), cc.Frank(2.0)),
     lambda: cc.Imputation((), cc.Frank(2.0), "event_free"),
@@ -55,7 +55,7 @@ def test_equal_settings_are_equal_and_others_are_not():
 
 def test_ways_to_write_one_setting_are_one():
     for one, other in (
-        (cc.MarginTime(), cc.MarginTime(cc.Independence())),
+        (cc.adjustments.MarginTime(), cc.adjustments.MarginTime(cc.Independence())),
         (cc.Imputation("covariates", penalty=1), cc.Imputation("covariates", penalty=1.0)),
         (cc.Imputation(["predictions", "covariates"]), cc.Imputation(("covariates", "predictions"))),
         (
@@ -89,7 +89,7 @@ def test_what_holds_a_model_or_a_users_object_is_compared_by_it():
 
 def test_a_selected_copula_and_that_of_a_model_are_taken_from_them():
     model = cc.fit_joint(DATA.X, DATA.y, cc.Clayton(2.0), "weibull")
-    assert cc.MarginTime(model) == cc.MarginTime(cc.Clayton(2.0))
+    assert cc.adjustments.MarginTime(model) == cc.adjustments.MarginTime(cc.Clayton(2.0))
     assert cc.Imputation("covariates", model=model).copula == cc.Clayton(2.0)
 
 
@@ -100,7 +100,7 @@ def test_a_fit_changes_nothing_and_is_another_thing(make):
     fitted = adjustment.fit(DATA.y, DATA.X, curves)
     assert adjustment == untouched
     assert vars(adjustment).keys() == vars(untouched).keys()
-    assert isinstance(fitted, cc.Fitted)
+    assert isinstance(fitted, cc.adjustments.Fitted)
     assert fitted.adjustment is adjustment
     assert fitted is not adjustment.fit(DATA.y, DATA.X, curves)
     assert repr(adjustment) in repr(fitted)
@@ -109,7 +109,7 @@ def test_a_fit_changes_nothing_and_is_another_thing(make):
 
 
 def test_names():
-    names = cc.adjustment_names()
+    names = cc.adjustments.adjustment_names()
     assert len(set(names)) == len(names)
     for name in names:
         try:
@@ -117,8 +117,8 @@ def test_names():
         except ValueError:
             adjustment = cc.adjustment(name, copula=cc.Clayton(2.0))
             assert adjustment.copula == cc.Clayton(2.0)
-        assert isinstance(adjustment, cc.Adjustment)
+        assert isinstance(adjustment, cc.adjustments.Adjustment)
     names.append("mine")  # a list of its own
-    assert "mine" not in cc.adjustment_names()
-    refuses(lambda: cc.register_adjustment("ipcw", cc.IPCW), "name", "'ipcw'")
-    refuses(lambda: cc.register_adjustment("my weights", cc.IPCW), "name", "'my weights'")
+    assert "mine" not in cc.adjustments.adjustment_names()
+    refuses(lambda: cc.adjustments.register_adjustment("ipcw", cc.IPCW), "name", "'ipcw'")
+    refuses(lambda: cc.adjustments.register_adjustment("my weights", cc.IPCW), "name", "'my weights'")

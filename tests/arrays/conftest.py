@@ -32,8 +32,8 @@ class Study:
             self.train.y, self.test.y, predicted, self.times, adjustment=adjustment, **self.given, **others
         )
 
-    def loss(self, like: Any, adjustment: Any, metric: Any = "ibs") -> cc.AdjustedLoss:
-        return cc.AdjustedLoss(
+    def loss(self, like: Any, adjustment: Any, metric: Any = "ibs") -> cc.metrics.AdjustedLoss:
+        return cc.metrics.AdjustedLoss(
             metric, self.train.y, self.test.y, self.times, adjustment=adjustment, like=like, **self.given
         )
 

@@ -74,7 +74,7 @@ def test_at_one_time(study):
 
 def test_repeated_and_unsorted_times(study):
     order = np.array([4, 0, 4, 9])
-    loss = cc.AdjustedLoss("ibs", study.train.y, study.test.y, study.times[order], like=tensor(study))
+    loss = cc.metrics.AdjustedLoss("ibs", study.train.y, study.test.y, study.times[order], like=tensor(study))
     expected = cc.integrated_brier_score(
         study.train.y, study.test.y, study.predicted[:, order], study.times[order]
     )

@@ -31,7 +31,7 @@ ADJUSTMENTS = {
     "given predictions and covariates": cc.Imputation(("covariates", "predictions"), cc.Clayton(1.0)),
     "given everything": cc.Imputation("everything", cc.Gumbel.from_tau(0.3)),
     "a hazard ratio": cc.Imputation("covariates", hazard_ratio=2.0),
-    "margin time": cc.MarginTime(weighting="uncertainty"),
+    "margin time": cc.adjustments.MarginTime(weighting="uncertainty"),
     "dependent ipcw": cc.DependentIPCW(cc.Clayton(1.0)),
 }
 
@@ -135,15 +135,15 @@ def test_no_score_from_a_time_on(make):
     """The last subject is censored: beyond nobody is seen."""
     y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 0]))
     times, predicted = [2.5, 4.5], np.full((4, 2), 0.5)
-    with pytest.warns(cc.HorizonWarning):
+    with pytest.warns(cc.warnings.HorizonWarning):
         expected = cc.brier_score(y, y, predicted, times)
-    with pytest.warns(cc.HorizonWarning):
+    with pytest.warns(cc.warnings.HorizonWarning):
         found = cc.brier_score(y, y, make(predicted), times)
     assert np.isnan(expected[1])
     np.testing.assert_allclose(as_numpy(found), expected, rtol=1e-12)
     with (
         pytest.raises(ValueError, match="times must not pass 4.5"),
-        pytest.warns(cc.HorizonWarning),
+        pytest.warns(cc.warnings.HorizonWarning),
     ):
         cc.integrated_brier_score(y, y, make(predicted), times)
 
@@ -159,7 +159,7 @@ def test_edges(make):
 def test_rounding_of_single_precision_is_mended(study, make):
     predicted = study.predicted.copy()
     predicted[3, 0] = 1.0 + 5e-7
-    with pytest.warns(cc.PredictionWarning, match="1 values"):
+    with pytest.warns(cc.warnings.PredictionWarning, match="1 values"):
         found = study.brier(make(predicted), cc.IPCW())
     predicted[3, 0] = 1.0
     np.testing.assert_allclose(as_numpy(found), study.brier(predicted, cc.IPCW()), rtol=1e-12)

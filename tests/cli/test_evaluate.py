@@ -103,7 +103,7 @@ def test_the_outputs_have_intervals_over_time_of_the_primary_adjustment_alone(st
     assert "errors" not in none["sensitivity"]
 
 
-class ShareAtEnd(cc.Metric):
+class ShareAtEnd(cc.metrics.Metric):
     """The mean prediction at the end, whatever happened."""
 
     name, label, curve_label, direction, range = "share", "mean at the end", None, "greater", (0.0, 1.0)
@@ -116,7 +116,7 @@ class ShareAtEnd(cc.Metric):
 
 
 def test_a_metric_that_was_registered_is_known_by_name(study):
-    cc.register_metric(ShareAtEnd)
+    cc.metrics.register_metric(ShareAtEnd)
     try:
         found = study.numbers("--metrics", "share,ibs")
     finally:
@@ -283,7 +283,7 @@ def test_hazard_ratios_after_dropout_by_group(study):
 
 
 def test_every_adjustment_is_known_by_its_name(study):
-    names = cc.adjustment_names()
+    names = cc.adjustments.adjustment_names()
     found = study.numbers("--covariates", "age", "--adjustments", ",".join(names), "--taus", "0.4")
     assert [each["name"] for each in found["adjustments"]] == names
     expected = {name: repr(cc.adjustment(name)) for name in ("ipcw", "ipcw_cox")}
@@ -333,9 +333,11 @@ def test_the_fit_of_the_imputation_model_is_told_once_without_a_hint_too(study):
 
 
 def test_a_misfit_of_the_imputation_model_is_told_once_as_a_caution(study, monkeypatch):
-    monkeypatch.setattr(cc.ImputationFit, "failed", (("cox", "event"),))
+    monkeypatch.setattr(cc.study.ImputationFit, "failed", (("cox", "event"),))
     monkeypatch.setattr(
-        cc.ImputationFit, "misfits", {"event": {"model": "cox", "misfit": 0.3, "statistic": 50.0, "df": 9}}
+        cc.study.ImputationFit,
+        "misfits",
+        {"event": {"model": "cox", "misfit": 0.3, "statistic": 50.0, "df": 9}},
     )
     given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputation"]
     assert study.evaluate(*given).stdout.count("does not fit the data") == 1

@@ -101,7 +101,9 @@ def test_single_numbers_give_floats(copula):
     assert type(copula.tau) is float
 
 
-@pytest.mark.parametrize("family", cc.copula_families().values(), ids=list(cc.copula_families()))
+@pytest.mark.parametrize(
+    "family", cc.copulas.copula_families().values(), ids=list(cc.copulas.copula_families())
+)
 def test_tau_and_theta_round_trip(family):
     lower, upper = family.tau_range
     for tau in (-0.99, -0.9, -0.3, -1e-3, -1e-6, 0.0, 1e-6, 1e-3, 0.1, 0.355, 0.36, 0.5, 0.75, 0.9, 0.99):
@@ -112,7 +114,9 @@ def test_tau_and_theta_round_trip(family):
                 family.from_tau(tau)
 
 
-@pytest.mark.parametrize("family", cc.copula_families().values(), ids=list(cc.copula_families()))
+@pytest.mark.parametrize(
+    "family", cc.copulas.copula_families().values(), ids=list(cc.copulas.copula_families())
+)
 def test_independence_limit_is_exact(family):
     at_limit, independence = family(family.independence_theta), cc.Independence()
     assert at_limit == family.from_tau(0.0)

@@ -65,7 +65,7 @@ def jets(family, theta, points):
 @pytest.mark.parametrize(("name", "theta"), CASES)
 @pytest.mark.parametrize("which", ["log_cdf_hazard", "log_hfunc1_hazard"])
 def test_gradient_and_hessian_against_mpmath(name, theta, which):
-    formulas, x, y = jets(cc.copula_families()[name], theta, POINTS)
+    formulas, x, y = jets(cc.copulas.copula_families()[name], theta, POINTS)
     found = getattr(formulas, which)(x, y)
     exact = (LOG_CDF if which == "log_cdf_hazard" else LOG_HFUNC1)[name]
     with mp.workdps(60):

@@ -22,7 +22,7 @@ PHI = {
     "gumbel": lambda t, s: (-mp.log(s)) ** t,
     "joe": lambda t, s: -mp.log(1 - (1 - s) ** t),
 }
-ARCHIMEDEAN = members([f for f in cc.copula_families().values() if f is not cc.Gaussian])
+ARCHIMEDEAN = members([f for f in cc.copulas.copula_families().values() if f is not cc.Gaussian])
 POINTS = [1e-300, 1e-30, 1e-5, 0.1, 0.5, 0.9, 0.9999999]
 
 

@@ -8,7 +8,7 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.util import Surv
 
 from cocensor import Predictions
-from cocensor.data import as_predictions, predict
+from cocensor.data.border import as_predictions, predict
 from tests.refusals import refuses
 
 TIMES = np.array([0.5, 1.0, 2.0, 4.0])

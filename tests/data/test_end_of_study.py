@@ -3,7 +3,7 @@ import pytest
 
 import cocensor as cc
 from cocensor import Survival
-from cocensor.data import unmarked_end
+from cocensor.data.survival import unmarked_end
 from cocensor.paper import datasets
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from cocensor import Predictions
-from cocensor.data import as_predictions
+from cocensor.data.border import as_predictions
 from tests.refusals import refuses
 
 TIMES = np.array([0.5, 1.0, 2.0, 4.0])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cocensor.data import TimeGrid
+from cocensor.data.times import TimeGrid
 from tests.refusals import refuses
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import cocensor as cc
-from cocensor.data import as_predictions
+from cocensor.data.border import as_predictions
 
 TIMES = np.arange(1.0, 22.0)
 CURVES = np.exp(-np.outer(np.linspace(0.01, 0.1, 95), TIMES))

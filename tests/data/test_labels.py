@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 import cocensor as cc
-from cocensor.data import Predictions, as_predictions
+from cocensor.data import Predictions
+from cocensor.data.border import as_predictions
 from tests.refusals import refuses
 
 N, TIMES = 40, np.array([2.0, 4.0, 8.0])
@@ -161,7 +162,7 @@ def test_numbers_in_the_header_of_a_file_are_texts():
 def test_a_score_function_warns_where_it_reorders():
     x, mixed = x_with(TEXTS), frame(TEXTS).sort_index()
     expected = cc.brier_score(None, Y, (TIMES, TABLE), 4.0)
-    with pytest.warns(cc.PredictionWarning, match="order of the test subjects"):
+    with pytest.warns(cc.warnings.PredictionWarning, match="order of the test subjects"):
         found = cc.brier_score(None, Y, mixed, 4.0, x_test=x)
     assert found == pytest.approx(expected, rel=1e-12)
     assert cc.brier_score(None, Y, frame(None), 4.0, x_test=x) == pytest.approx(expected, rel=1e-12)
@@ -171,7 +172,9 @@ def test_chunks_match_by_labels_as_well():
     halves = [slice(0, 20), slice(20, N)]
     x, own = x_with(TEXTS), frame(TEXTS)
     y = cc.Survival(*Y)
-    scan = cc.scan_chunks([({"m": own.iloc[part].sort_index()}, y[part], x.iloc[part]) for part in halves])
+    scan = cc.scale.scan_chunks(
+        [({"m": own.iloc[part].sort_index()}, y[part], x.iloc[part]) for part in halves]
+    )
     found = scan.evaluate(adjustments="ipcw", metrics="ibs")
     assert found.score("m").value == pytest.approx(EXPECTED, rel=1e-12)
     assert [note.text for note in scan.notes if "by their labels" in note.text]

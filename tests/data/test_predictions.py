@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
 from cocensor import Predictions
-from cocensor.data import PredictionsAt, as_predictions
+from cocensor.data.border import as_predictions
+from cocensor.data.predictions import PredictionsAt
 from tests.refusals import refuses
 
 GRID = np.array([1.0, 2.0, 4.0])

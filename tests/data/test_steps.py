@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocensor import StepFunction
+from cocensor.data import StepFunction
 from tests.refusals import refuses
 
 

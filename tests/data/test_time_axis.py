@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.data import TimeAxis, shown_time
+from cocensor.data.times import TimeAxis, shown_time
 from tests.refusals import refuses
 
 

@@ -92,8 +92,8 @@ def test_pages_have_an_example_or_lead_to_one():
         sections = _sections(thing)
         assert sections[""].strip(), name
         if "Examples" not in sections:
-            module = name.rpartition(".")[0]
-            others = [PUBLIC[f"{module}.{other}"] for other in _named(sections.get("See Also", ""))]
+            homes = {full_name.rpartition(".")[2]: thing for full_name, thing in PUBLIC.items()}
+            others = [homes[other] for other in _named(sections.get("See Also", ""))]
             assert any("Examples" in _sections(other) for other in others), name
 
 

@@ -100,7 +100,7 @@ def test_skill_is_riskregressions_index_of_prediction_accuracy():
 def test_concordance_is_that_of_survival_and_of_pec():
     test, risk = read("test"), 1 - curves("cox")[1][:, -1]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.CensoringWarning)
+        warnings.simplefilter("ignore", cc.warnings.CensoringWarning)
         assert cc.harrell_concordance(outcomes(test), risk) == pytest.approx(ORACLE["harrell"], abs=1e-12)
     untied = test.assign(months=test["months"] + np.arange(1, len(test) + 1) / 1e5)
     y = outcomes(untied)

@@ -88,7 +88,7 @@ def test_units_do_not_matter():
 def test_separation_warns_and_ridge_mends():
     X = np.arange(10.0)[:, None]
     y = (10.0 - X[:, 0], np.ones(10, bool))
-    with pytest.warns(cc.FitWarning, match="did not converge"):
+    with pytest.warns(cc.warnings.FitWarning, match="did not converge"):
         model = cc.CoxPH().fit(X, y)
     assert not model.converged_
     assert cc.CoxPH(ridge=1.0).fit(X, y).converged_
@@ -97,7 +97,7 @@ def test_separation_warns_and_ridge_mends():
 def test_a_group_without_events_warns():
     rng = np.random.default_rng(0)
     x = np.repeat([0.0, 1.0], 50)[:, None]
-    with pytest.warns(cc.FitWarning, match="coefficient"):
+    with pytest.warns(cc.warnings.FitWarning, match="coefficient"):
         model = cc.CoxPH().fit(x, (rng.exponential(size=100), (x[:, 0] == 0)))
     assert model.coef_[0] < -5
 
@@ -180,7 +180,7 @@ def test_small_samples_end_in_a_fit_or_in_a_sentence(shape, of):
         X = rng.normal(size=shape)
         y = cc.Survival(rng.exponential(size=shape[0]), rng.random(shape[0]) < 0.5)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.FitWarning)
+            warnings.simplefilter("ignore", cc.warnings.FitWarning)
             try:
                 model = cc.CoxPH(of=of).fit(X, y)
             except ValueError as error:
@@ -198,5 +198,5 @@ def test_separation_in_three_covariates_warns():
     rng = np.random.default_rng(31)
     X = rng.normal(size=(8, 3))
     y = cc.Survival(rng.exponential(size=8), rng.random(8) < 0.5)
-    with pytest.warns(cc.FitWarning, match="a covariate may separate"):
+    with pytest.warns(cc.warnings.FitWarning, match="a covariate may separate"):
         cc.CoxPH().fit(X, y)

@@ -9,7 +9,7 @@ import cocensor as cc
 from tests.strategies import archimedean, member_id, members, outcomes
 
 STRONG = members(
-    [f for f in cc.copula_families().values() if f is not cc.Gaussian],
+    [f for f in cc.copulas.copula_families().values() if f is not cc.Gaussian],
     taus=(-0.99, -0.5, 0.0, 1e-9, 1e-3, 0.3, 0.8, 0.99),
 )
 
@@ -90,7 +90,7 @@ def test_permutation_and_scale_invariance(y, copula, random):
     np.testing.assert_array_equal(cg.survival_.times * 8.0, scaled.survival_.times)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.TiedTimesWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.TiedTimesWarning")
 @given(outcomes(administrative=True), archimedean())
 def test_a_survival_curve_is_one(y, copula):
     cg = cc.CopulaGraphic(copula).fit(y)

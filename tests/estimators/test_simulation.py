@@ -114,7 +114,7 @@ def test_a_warning_where_ties_take_the_coverage_and_none_where_they_do_not(copul
     time, event, width = rounded(copula, 2000, 0.25, rng)
     at = 3.0 * width
     for of in ("event", "dropout"):
-        with pytest.warns(cc.TiedTimesWarning, match="spread each time"):
+        with pytest.warns(cc.warnings.TiedTimesWarning, match="spread each time"):
             cc.CopulaGraphic(copula, of=of).fit((time, event)).confidence_interval(at)
     # What the warning advises is enough.
     lower, upper = (

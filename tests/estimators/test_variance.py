@@ -7,7 +7,8 @@ import cocensor as cc
 from tests.strategies import member_id, members
 
 COPULAS = members(
-    [f for f in cc.copula_families().values() if f is not cc.Gaussian], taus=(-0.6, 0.0, 0.1, 0.4, 0.95)
+    [f for f in cc.copulas.copula_families().values() if f is not cc.Gaussian],
+    taus=(-0.6, 0.0, 0.1, 0.4, 0.95),
 )
 
 
@@ -24,7 +25,7 @@ def weighted_margin(time, event, ended, weight, copula, of):
                     steps.append((t, hazard, leaving / exposed))
                 hazard -= np.log1p(-leaving / exposed) if leaving < exposed - 1e-12 else -np.inf
     times, hazards, fractions = np.array(steps).T
-    return cc.StepFunction(times, copula.graphic_survival(hazards, fractions))
+    return cc.data.StepFunction(times, copula.graphic_survival(hazards, fractions))
 
 
 @pytest.mark.parametrize("copula", COPULAS, ids=member_id)

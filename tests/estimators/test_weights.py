@@ -44,7 +44,7 @@ def test_whole_weights_are_repeated_rows(y, copula, of, data):
     np.testing.assert_array_equal(one.dropout_survival(t), other.dropout_survival(t))
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.TiedTimesWarning")  # repeated rows are ties
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.TiedTimesWarning")  # repeated rows are ties
 @pytest.mark.parametrize("of", ["event", "dropout"])
 @pytest.mark.parametrize("copula", [cc.Independence(), cc.Clayton(3.0)])
 def test_intervals_are_those_of_repeated_rows(copula, of):

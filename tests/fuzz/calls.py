@@ -67,7 +67,7 @@ def one_sentence(text: str) -> bool:
     return text.endswith((".", "?")) and len(text) > 1 and len(text.splitlines()) == 1
 
 
-def said(notes: Iterable[cc.Note]) -> None:
+def said(notes: Iterable[cc.study.Note]) -> None:
     for note in notes:
         if not one_sentence(note.text):
             raise OutOfRangeError(f"{note!r} is no sentence")
@@ -109,7 +109,7 @@ def from_frame(d: Draw) -> Any:
 
 
 def from_step_functions(d: Draw) -> Any:
-    steps = [cc.StepFunction(d.grid(), d.probabilities("values", d.width)) for _ in range(3)]
+    steps = [cc.data.StepFunction(d.grid(), d.probabilities("values", d.width)) for _ in range(3)]
     functions = [Steps(each.times, np.sort(each.values)[::-1]) for each in steps]
     return cc.Predictions.from_step_functions(functions, d.tail())(d.at("times"))
 
@@ -133,7 +133,7 @@ def joint(d: Draw) -> Any:
     return fitted.survival(d.at("t"), d.covariates("X_test", d.m))
 
 
-def chosen(d: Draw) -> cc.CopulaChoice:
+def chosen(d: Draw) -> cc.joint.CopulaChoice:
     families = d.word("families", ["clayton"], ["clayton", "frank"], ["gaussian"])
     margins, folds = d.word("margins", "weibull", "spline"), d.given("folds", d.one(2, 2, 5))
     x, y = d.covariates("X", d.n), d.outcomes("y", d.n)
@@ -153,7 +153,7 @@ def score(d: Draw, of: Callable[..., Any], **more: Any) -> Any:
     scoring = d.scoring()
     how = d.adjusted(scoring[0] is not None)
     with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always", cc.HorizonWarning)
+        warnings.simplefilter("always", cc.warnings.HorizonWarning)
         found = of(*scoring, **how, **more)
     within(smallest_score(how["adjustment"]), MOST, nan=bool(warned))(found)
     return found
@@ -164,7 +164,7 @@ def ranked(d: Draw, of: Callable[..., Any], **more: Any) -> Any:
     scoring = d.scoring()
     how = d.adjusted(scoring[0] is not None)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.HorizonWarning)
+        warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
         return of(*scoring, **how, **more)
 
 
@@ -185,7 +185,7 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
     if d.rng.random() < 0.2:
         models["risk"] = d.given("risk", d.rng.normal(size=d.m))
     y_train, y_test = d.training(), d.outcomes("y_test", d.m)
-    asked: Any = [*d.rng.choice(cc.adjustment_names(), 2, replace=False)]
+    asked: Any = [*d.rng.choice(cc.adjustments.adjustment_names(), 2, replace=False)]
     asked = d.word("adjustments", ["ipcw", *map(str, asked)], ["ipcw", *map(str, asked)], "default")
     if d.rng.random() < 0.2:
         asked = {"mine": d.adjustment(), "ipcw": "ipcw"}
@@ -256,7 +256,7 @@ def scorer(d: Draw) -> float:
         {"y_train": d.outcomes("y_train", d.n), "x_train": d.covariates("x_train", d.n)} if trained else {}
     )
     adjustment, metric = (
-        d.word("adjustment", *cc.adjustment_names()),
+        d.word("adjustment", *cc.adjustments.adjustment_names()),
         d.word("metric", "ibs", cc.metric("ils", floor=0.01)),
     )
     made = cc.survival_scorer(metric, adjustment, times=times, horizon=horizon, **training)
@@ -316,7 +316,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "Survival.coerce": (4, lambda d: cc.Survival.coerce(d.outcomes("y", d.n)), outcome),
     "StepFunction": (
         4,
-        lambda d: cc.StepFunction(d.grid(), d.probabilities("values", d.width))(d.at("t")),
+        lambda d: cc.data.StepFunction(d.grid(), d.probabilities("values", d.width))(d.at("t")),
         within(-MOST, MOST),
     ),
     "Predictions": (6, lambda d: predictions(d)(d.at("times")), PROBABILITY),
@@ -357,7 +357,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "plausible_tau": (2, benchmarks, TAU),
     "hidden_hazard_ratio": (
         2,
-        lambda d: cc.hidden_hazard_ratio(d.number("tau", -0.3, 0.5, 0.99)),
+        lambda d: cc.study.sensitivity.hidden_hazard_ratio(d.number("tau", -0.3, 0.5, 0.99)),
         within(1, np.inf),
     ),
     "select_copula": (1, lambda d: chosen(d).copula.tau, TAU),

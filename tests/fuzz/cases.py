@@ -14,7 +14,12 @@ from tests.fuzz.draws import Draw
 
 LIBRARY = str(Path(cc.__file__).parent)
 #: What the library warns of on purpose.
-OWN_WARNINGS = (cc.HorizonWarning, cc.FitWarning, cc.PredictionWarning, cc.TiedTimesWarning)
+OWN_WARNINGS = (
+    cc.warnings.HorizonWarning,
+    cc.warnings.FitWarning,
+    cc.warnings.PredictionWarning,
+    cc.warnings.TiedTimesWarning,
+)
 
 
 def is_refusal(error: BaseException) -> bool:

@@ -128,7 +128,7 @@ class Draw:
 
     def copula(self, *families: str) -> Any:
         """A copula over the range of its family, also near to the ends."""
-        family = self.word("family", *(families or tuple(cc.copula_families())))
+        family = self.word("family", *(families or tuple(cc.copulas.copula_families())))
         if family == "independence":
             return cc.Independence()
         tau = self.number("tau", 0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999, -0.2, -0.9)
@@ -190,7 +190,10 @@ class Draw:
             how: dict[str, Any] = {"adjustment": self.adjustment()}
         else:
             copula = self.archimedean() if self.rng.random() < 0.8 else None
-            how = {"adjustment": self.word("adjustment", *cc.adjustment_names()), "copula": copula}
+            how = {
+                "adjustment": self.word("adjustment", *cc.adjustments.adjustment_names()),
+                "copula": copula,
+            }
         self.drawn.append(f"{how}")
         needed = how["adjustment"] in ("ipcw_cox", "aipcw", "imputation_covariates") or not isinstance(
             how["adjustment"], str
@@ -210,7 +213,7 @@ class Draw:
             return cc.AIPCW(*learners, self.given("folds", self.one(2, 5)), 0, 0.05, hold)
         if kind == "MarginTime":
             weighting = self.word("weighting", "none", "uncertainty")
-            return cc.MarginTime(self.archimedean(), weighting, self.interpolation(), self.tail())
+            return cc.adjustments.MarginTime(self.archimedean(), weighting, self.interpolation(), self.tail())
         if kind == "Oracle":
             return cc.Oracle(self.given("event_times", self.times(self.m)))
         joint = {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cocensor.inference import AxisCurve
+from cocensor.inference.along_axis import AxisCurve
 
 TAUS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])
 Z = 1.959963984540054

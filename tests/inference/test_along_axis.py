@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocensor.inference import AxisCurve, Estimates, Lead, lead
+from cocensor.inference.along_axis import AxisCurve, Lead, lead
+from cocensor.inference.estimates import Estimates
 from tests.inference.axis_curves import TAUS, Z, correlated, curve
 
 

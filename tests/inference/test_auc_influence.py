@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.inference import influence
+from cocensor.inference.influence import influence
 from tests.inference.case_weights import Cox, derivatives, kaplan_meier
 from tests.inference.test_ipcw import TIMES, drawn, models
 from tests.inference.test_ipcw_values import DATA, answer, rows_of, with_all_at_risk

@@ -9,8 +9,8 @@ from scipy.linalg import sqrtm
 from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
-from cocensor.inference import Estimates, simultaneous_quantile
-from cocensor.inference.bands import N_DRAWS, normal_draws
+from cocensor.inference.bands import N_DRAWS, normal_draws, simultaneous_quantile
+from cocensor.inference.estimates import Estimates
 
 Z = norm.ppf(0.975)
 #: Four standard errors of a quantile of 20,000 draws, where the density of the maximum is 0.1.

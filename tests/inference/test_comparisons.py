@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import dunnett, norm, ttest_rel, tukey_hsd
 
-from cocensor.inference import Estimates, compare, indistinguishable_from_best, pairwise
 from cocensor.inference.bands import normal_draws
+from cocensor.inference.comparisons import compare, indistinguishable_from_best, pairwise
+from cocensor.inference.estimates import Estimates
 
 NAMES = ("a", "b", "c", "d")
 

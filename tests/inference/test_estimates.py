@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cocensor.inference import Estimate, Estimates, simultaneous_quantile
+from cocensor.inference.bands import simultaneous_quantile
+from cocensor.inference.estimates import Estimate, Estimates
 
 Z = 1.959963984540054
 

@@ -5,8 +5,8 @@ import pytest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.data import TimeGrid
-from cocensor.inference import influence
+from cocensor.data.times import TimeGrid
+from cocensor.inference.influence import influence
 from cocensor.metrics import IntegratedBrierScore, IntegratedLogScore
 from tests.inference.case_weights import Cox, derivatives, kaplan_meier, score
 
@@ -143,7 +143,7 @@ def test_weights_that_scikit_survival_has_as_0_do_not_move():
         status = fitted.weights(y, times)
         return influence(status, METRICS[0].functionals_over_time(status, {"m": predictions}), y).fitted
 
-    with pytest.warns(cc.HorizonWarning, match="are set to 0"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="are set to 0"):
         found = pulled([1.0, 2.0, 3.0])  # from 3 on G is 0
     np.testing.assert_allclose(found[:, :2], pulled([1.0, 2.0]), atol=1e-13)
     assert np.isfinite(found).all()
@@ -179,7 +179,7 @@ def test_times_without_a_score_leave_those_before_alone():
     X, y = drawn(9, 60)
     y_fit = cc.Survival(np.append(np.full(59, 3.0), 9.0), np.append(np.arange(59) < 2, True))
     adjustment, predictions = cc.IPCW(tail="last"), models(X)
-    with pytest.warns(cc.HorizonWarning):
+    with pytest.warns(cc.warnings.HorizonWarning):
         status = adjustment.fit(y_fit).weights(y, TIMES)
     assert status.valid_until == TIMES[4]
     whole = influence(status, asked(METRICS[0], status, predictions), y)

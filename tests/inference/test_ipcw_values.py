@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.inference import influence
+from cocensor.inference.influence import influence
 from cocensor.metrics import IntegratedBrierScore
 from tests.oracles.data import load, values
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import Functionals
-from cocensor.inference import influence
+from cocensor.adjustments.gradient import Functionals
+from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 
 N = 120
@@ -100,7 +100,9 @@ def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=Fals
         ("grouped", "gaussian"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0, which are among the cases
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.FitWarning"
+)  # of times of 0, which are among the cases
 def test_the_imputation_model(kind, copula):
     y = OUTCOMES[kind]
     times, predictions = models(y)
@@ -108,7 +110,7 @@ def test_the_imputation_model(kind, copula):
     check(fitted, y, TEST.X, times, predictions, cc.metric("ibs"))
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.FitWarning")  # of times of 0
 def test_a_penalty_that_is_asked_for_does_not_fade_as_more_subjects_count():
     y = OUTCOMES["zero"]
     times, predictions = models(y)
@@ -118,7 +120,9 @@ def test_a_penalty_that_is_asked_for_does_not_fade_as_more_subjects_count():
 
 @pytest.mark.parametrize("kind", ["administrative", "grouped, administrative", "zero"])
 @pytest.mark.parametrize("ratio", [3.0, np.linspace(0.4, 3.0, N)], ids=["all", "subject"])
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0, which are among the cases
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.FitWarning"
+)  # of times of 0, which are among the cases
 def test_a_hazard_ratio_after_dropout(kind, ratio):
     y = OUTCOMES[kind]
     times, predictions = models(y)
@@ -236,7 +240,7 @@ def test_what_is_pulled_back_comes_in_small_blocks(monkeypatch):
     times, predictions = models(TEST.y)
     fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(TEST.y, TEST.X, predictions)
     status = fitted.weights(TEST.y, times)
-    functionals = cc.IntegratedBrierScore().functionals(status, predictions)
+    functionals = cc.metrics.IntegratedBrierScore().functionals(status, predictions)
     whole, parts = np.zeros((2, len(TEST.y), functionals.size))
     for rows, values in status.pull_back(functionals):
         whole[rows] += values

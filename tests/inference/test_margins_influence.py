@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.adjustments import Functionals
+from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Predictions
 from cocensor.inference.influence import batched_rows, influence
 from cocensor.metrics.brier import IntegratedBrierScore

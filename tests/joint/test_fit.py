@@ -221,7 +221,7 @@ def test_standard_errors_are_those_of_the_hessian_in_the_users_units():
     model = cc.fit_joint(X, sample.y, "clayton", "weibull", penalty=0)
 
     def loglik(values):
-        changed = cc.JointModel(
+        changed = cc.joint.JointModel(
             **{name: getattr(model, name) for name in model.__dataclass_fields__ if name not in moved},
             copula=cc.Clayton(values[-1]),
             event=type(model.event)(model.event.basis, values[:2], values[2:3]),
@@ -347,7 +347,7 @@ def test_conditional_survival_of_the_theory_page():
     margin = cc.fit_joint(None, cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0]), cc.Clayton(4.0)).event
     unit = type(margin)(margin.basis, np.array([0.0, 1.0]), np.empty(0))
     model = cc.fit_joint(None, cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0]), cc.Clayton(4.0))
-    model = cc.JointModel(
+    model = cc.joint.JointModel(
         **{n: getattr(model, n) for n in model.__dataclass_fields__ if n not in ("event", "dropout")},
         event=unit,
         dropout=unit,
@@ -374,7 +374,7 @@ def test_saved_and_loaded_is_the_same(tmp_path):
     ):
         path = tmp_path / "model.json"
         model.save(path)
-        loaded = cc.JointModel.load(path)
+        loaded = cc.joint.JointModel.load(path)
         assert repr(loaded) == repr(model)
         assert loaded.summary() == model.summary()
         np.testing.assert_array_equal(loaded.covariance_, model.covariance_)
@@ -384,10 +384,10 @@ def test_saved_and_loaded_is_the_same(tmp_path):
         assert [each.name for each in tmp_path.iterdir()] == ["model.json"]
     path.write_text("{}")
     with pytest.raises(ValueError, match="path must name a saved joint model"):
-        cc.JointModel.load(path)
+        cc.joint.JointModel.load(path)
     path.write_bytes(b"\x80pickle")
     with pytest.raises(ValueError, match="is not JSON"):
-        cc.JointModel.load(path)
+        cc.joint.JointModel.load(path)
 
 
 def test_the_summary_says_what_was_found(gbsg2):
@@ -410,7 +410,7 @@ def test_the_summary_says_what_was_found(gbsg2):
 def test_a_time_of_zero_adds_nothing():
     X, y = covariates("gbsg")
     zero = cc.Survival(np.where(np.arange(len(y)) < 2, 0.0, y.time), y.event)
-    with pytest.warns(cc.FitWarning, match="^2 subjects .* 0"):
+    with pytest.warns(cc.warnings.FitWarning, match="^2 subjects .* 0"):
         with_zero = cc.fit_joint(X, zero, cc.Clayton(1.0))
     without = cc.fit_joint(X[2:], y[2:], cc.Clayton(1.0))
     assert with_zero.n_ == len(y) - 2
@@ -496,7 +496,7 @@ def test_a_fit_that_does_not_converge_says_so(monkeypatch):
         return original(self, family, start, **{**options, "max_iter": 2})
 
     monkeypatch.setattr(JointProblem, "_minimised", short)
-    with pytest.warns(cc.FitWarning, match="clayton .* 2 iterations"):
+    with pytest.warns(cc.warnings.FitWarning, match="clayton .* 2 iterations"):
         model = problem.fit(cc.Clayton, None, (0.9,))
     assert not model.converged_
     assert "NOT CONVERGED" in model.summary()

@@ -66,7 +66,7 @@ def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
         return replace(original(self, copula), converged=False)
 
     monkeypatch.setattr(type(problem), "margins_at", unconverged)
-    with pytest.warns(cc.FitWarning, match=r"clayton .*τ = 0\.5"):
+    with pytest.warns(cc.warnings.FitWarning, match=r"clayton .*τ = 0\.5"):
         choice.profile([0.5])
 
 
@@ -81,13 +81,13 @@ def separated():
 
 def test_separation_is_named():
     X, y = separated()
-    with pytest.warns(cc.FitWarning, match="'dropout: x1' has no finite estimate"):
+    with pytest.warns(cc.warnings.FitWarning, match="'dropout: x1' has no finite estimate"):
         model = cc.fit_joint(X, y, cc.Clayton(1.0))
     assert model.converged_
     assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
 
 
-@pytest.mark.filterwarnings("error::cocensor.FitWarning")
+@pytest.mark.filterwarnings("error::cocensor.warnings.FitWarning")
 def test_columns_that_are_nearly_the_same_are_not_called_a_separation():
     data = SyntheticDesign(n=500, n_features=1).draw(0)
     twin = data.X + 1e-4 * np.random.default_rng(0).normal(size=data.X.shape)
@@ -95,7 +95,7 @@ def test_columns_that_are_nearly_the_same_are_not_called_a_separation():
     assert model.parameters()["event: x1"][1] > 100
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.FitWarning")
 def test_the_best_run_is_the_one_with_the_smallest_value():
     X, y = separated()
     model = cc.fit_joint(X, y, "gumbel", "spline", penalty=0)
@@ -191,7 +191,7 @@ def test_saved_with_an_unusual_fit(tmp_path):
     y = cc.Survival.from_latent(data.event_time, np.full(300, 1e6), 12.0)
     model = cc.fit_joint(data.X, y, cc.Clayton(2.0))
     model.save(tmp_path / "m.json")
-    loaded = cc.JointModel.load(tmp_path / "m.json")
+    loaded = cc.joint.JointModel.load(tmp_path / "m.json")
     np.testing.assert_array_equal(loaded.survival([5.0], data.X), model.survival([5.0], data.X))
 
 
@@ -225,7 +225,7 @@ def test_damaged_files_are_refused(tmp_path, old, new):
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(ValueError, match="path must name a saved joint model"):
-        cc.JointModel.load(path)
+        cc.joint.JointModel.load(path)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_more_refusals(run, message):
         run(data.X, data.y)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.FitWarning")
 def test_a_fold_that_cannot_be_fitted_is_named():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     rare = np.zeros(60)

@@ -145,7 +145,7 @@ def test_words_for_a_profile_that_knows(chosen):
 
 
 def make(curves):
-    return cc.DependenceProfile(curves, independence=-100.0, n=10)
+    return cc.joint.DependenceProfile(curves, independence=-100.0, n=10)
 
 
 def test_words_for_profiles_that_do_not_know():
@@ -189,7 +189,7 @@ def test_a_family_that_is_flat_far_below_the_best_is_said_to_fit_worse():
 def test_a_choice_takes_the_place_of_a_copula(chosen, dependent):
     y = dependent[:500].y
     times = np.array([5.0, 10.0])
-    for kind in (cc.MarginTime, partial(cc.Imputation, ()), cc.DependentIPCW):
+    for kind in (cc.adjustments.MarginTime, partial(cc.Imputation, ()), cc.DependentIPCW):
         for given in (chosen, chosen.best):
             np.testing.assert_array_equal(
                 kind(given).fit(y).weights(y, times).a, kind(chosen.copula).fit(y).weights(y, times).a
@@ -218,4 +218,4 @@ def test_refusals(dependent):
     gaussian = cc.select_copula(few.X, few.y, few.X, few.y, families=("gaussian",), penalty=0)
     if gaussian.copula.name == "gaussian":
         with pytest.raises((TypeError, ValueError), match="copula"):
-            cc.MarginTime(gaussian)
+            cc.adjustments.MarginTime(gaussian)

@@ -169,7 +169,7 @@ def test_a_model_with_changes_draws_what_it_says_and_is_read_back(margins, tmp_p
             shares = (drawn[rows, None] > TIMES).mean(axis=0)
             assert (np.abs(shares - expected) < 4 * np.sqrt(0.25 / 20_000)).all()
     model.save(tmp_path / "model.json")
-    again = cc.JointModel.load(tmp_path / "model.json")
+    again = cc.joint.JointModel.load(tmp_path / "model.json")
     np.testing.assert_array_equal(again.survival(TIMES, x), model.survival(TIMES, x))
     assert again.loglik(x, y) == model.loglik(x, y) == pytest.approx(model.loglik_, abs=1e-6)
     c = np.full(3, 0.5)

@@ -95,7 +95,7 @@ def test_a_model_of_weights_is_read_as_it_was_written(tmp_path):
     assert model.n_ == pytest.approx(FRACTIONS.sum())
     assert f"{model.n_:.10g} subjects" in model.summary()
     model.save(tmp_path / "model.json")
-    read = cc.JointModel.load(tmp_path / "model.json")
+    read = cc.joint.JointModel.load(tmp_path / "model.json")
     assert read.n_ == model.n_
     assert read.parameters() == model.parameters()
 
@@ -103,7 +103,7 @@ def test_a_model_of_weights_is_read_as_it_was_written(tmp_path):
 def test_subjects_with_time_0_and_no_weight_are_not_told_of():
     y = cc.Survival(np.where(np.arange(N) == 3, 0.0, DATA.y.time), DATA.y.event)
     cc.fit_joint(DATA.X, y, cc.Clayton(2.0), sample_weight=np.arange(N) != 3)
-    with pytest.warns(cc.FitWarning, match="1 subject has a time of 0"):
+    with pytest.warns(cc.warnings.FitWarning, match="1 subject has a time of 0"):
         cc.fit_joint(DATA.X, y, cc.Clayton(2.0), sample_weight=FRACTIONS)
 
 

@@ -10,7 +10,7 @@ from sksurv.util import Surv
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
-from cocensor.inference import influence
+from cocensor.inference.influence import influence
 from cocensor.metrics.auc import mean_over_events
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
@@ -99,7 +99,7 @@ def test_markers_far_apart_and_of_all_sizes_are_sorted():
         assert aucs[0] == pytest.approx(by_pairs(y.time > 0.5, y.time <= 0.5, marker), rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # at the tail of twenty subjects
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.HorizonWarning")  # at the tail of twenty subjects
 @given(st.integers(0, 2**32 - 1), st.integers(20, 200), st.sampled_from([1.0, 4.0, 100.0]), st.booleans())
 def test_scikit_survival(seed, n, grain, same):
     """Its mean is weighted by the Kaplan–Meier curve of the test sample: as ours, where G is fitted to that."""
@@ -202,7 +202,7 @@ def test_times_without_cases_and_without_controls():
     np.testing.assert_array_equal(np.isnan(aucs), [True, False, False])
     assert mean == pytest.approx((aucs[1] + aucs[2]) / 2)
     for times in ([1.5, 4.5], [0.5]):
-        with pytest.warns(cc.HorizonWarning, match="mean AUC is NaN"):
+        with pytest.warns(cc.warnings.HorizonWarning, match="mean AUC is NaN"):
             aucs, mean = cc.cumulative_dynamic_auc(y, y, risk, times)
         assert np.isnan(mean)
         assert np.isnan(aucs[-1])
@@ -225,7 +225,7 @@ def test_a_value_that_is_not_defined_has_no_standard_error(score):
 
 def test_without_any_event_neither_the_mean_nor_its_error_is_defined():
     y = cc.Survival([1.0, 2.0, 3.0], [False, False, False])
-    with pytest.warns(cc.HorizonWarning, match="mean AUC is NaN") as warned:
+    with pytest.warns(cc.warnings.HorizonWarning, match="mean AUC is NaN") as warned:
         (_, mean), (_, moved) = cc.cumulative_dynamic_auc(
             y, y, [3.0, 1.0, 2.0], [0.5, 1.5], return_influence=True
         )

@@ -8,8 +8,8 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
 
 import cocensor as cc
-from cocensor.data import TimeGrid
-from cocensor.inference import influence
+from cocensor.data.times import TimeGrid
+from cocensor.inference.influence import influence
 from cocensor.metrics.calibration import _near
 from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.calibration_fit import Scores, smooth_calibration
@@ -494,7 +494,7 @@ def test_curves_where_little_is_known():
     # An adjustment without an influence: values, and a reason why no errors.
     _, y, survival = drawn(60, seed=15)
     status = cc.IPCW().fit(y).weights(y, [AT])
-    bare = cc.EventWeights(status.grid, status.n, status.groups)
+    bare = cc.adjustments.EventWeights(status.grid, status.n, status.groups)
     without = calibration_at(bare, cc.data.PredictionsAt(AT, survival), y)
     assert np.isfinite([without.ici.value, *without.observed]).all()
     assert np.isnan([without.ici.standard_error, *without.band_low, *without.groups.low]).all()

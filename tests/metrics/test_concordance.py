@@ -7,7 +7,7 @@ import cocensor as cc
 from cocensor.adjustments import status as statuses
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed
-from cocensor.data import TimeGrid
+from cocensor.data.times import TimeGrid
 from cocensor.metrics import ranks
 from cocensor.metrics.concordance import _steps
 from tests.metrics.ranked import data_set, drawn, of_pairs
@@ -59,7 +59,7 @@ def test_a_sum_over_pairs_by_sorting(monkeypatch, taken, levels):
     [
         cc.IPCW(tail="last"),
         cc.Imputation((), cc.Clayton.from_tau(0.5)),
-        cc.MarginTime(cc.Frank.from_tau(0.4), weighting="uncertainty"),
+        cc.adjustments.MarginTime(cc.Frank.from_tau(0.4), weighting="uncertainty"),
         cc.Imputation((), cc.Clayton.from_tau(0.5), "event_free"),
     ],
     ids=["ipcw", "imputation", "IBS-Dep", "CG-Q"],
@@ -246,7 +246,7 @@ def test_where_no_two_subjects_can_be_compared_there_is_none():
     times = np.arange(1.0, 8.0)
     q = np.exp(-times / 3.0)
     alone = Imputed(lambda rows, columns: np.tile(q[columns], (rows.size, 1)))
-    status = cc.EventWeights(
+    status = cc.adjustments.EventWeights(
         TimeGrid.of(times), 2, (Group.of(np.array([1]), np.zeros(2, dtype=int), alone, alone),)
     )
     for metric in (PLAIN, BY_TIME):
@@ -285,7 +285,7 @@ def test_what_is_refused():
     )
     refuses(lambda: cc.concordance_index(y, y, [0.1, 0.2], [1.0, 2.0]), "estimate", "2")
     refuses(lambda: cc.concordance_index(y, y, curves[:, :1], [1.0, 2.0]), "estimate", "(3, 1)")
-    status = cc.EventWeights(TimeGrid.of([1.0, 2.0]), 3, (), valid_until=1.5)
+    status = cc.adjustments.EventWeights(TimeGrid.of([1.0, 2.0]), 3, (), valid_until=1.5)
     refuses(lambda: PLAIN.evaluate(status, {"m": cc.Predictions([1.0, 2.0], curves)}), "times", "1.5")
 
 
@@ -294,4 +294,4 @@ def test_what_it_says_of_itself():
     assert (BY_TIME.name, BY_TIME.needs_curves) == ("concordance (time-dependent)", True)
     assert PLAIN.direction == BY_TIME.direction == "greater"
     assert PLAIN.best == 1.0
-    assert eval(repr(BY_TIME), {"Concordance": cc.Concordance}) == BY_TIME != PLAIN
+    assert eval(repr(BY_TIME), {"Concordance": cc.metrics.Concordance}) == BY_TIME != PLAIN

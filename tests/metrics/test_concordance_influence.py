@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
-from cocensor.inference import influence
+from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 from tests.inference import case_weights
 from tests.metrics.ranked import drawn, of_pairs

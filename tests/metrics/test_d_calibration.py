@@ -151,7 +151,7 @@ def p_values(adjustment, copula, n, repeats, seed, factor=1.0):
         x, y, _ = drawn(rng, n, copula)
         times = np.linspace(0.0, 1.5, 60)
         how = adjustment(x) if callable(adjustment) else adjustment
-        given = {} if isinstance(how, cc.IPCW | cc.TrueLaw) else {"x_test": x[:, None]}
+        given = {} if isinstance(how, cc.IPCW | cc.adjustments.TrueLaw) else {"x_test": x[:, None]}
         found.append(
             cc.d_calibration(None, y, curves(x, times, factor), times, adjustment=how, **given).pvalue
         )
@@ -160,7 +160,7 @@ def p_values(adjustment, copula, n, repeats, seed, factor=1.0):
 
 def true_law(x):
     rate = np.exp(0.7 * x)
-    return cc.TrueLaw(
+    return cc.adjustments.TrueLaw(
         CLAYTON, lambda t: np.exp(-t * rate[:, None]), lambda t: np.exp(-t * rate), lambda t: np.exp(-0.6 * t)
     )
 
@@ -190,7 +190,7 @@ def test_without_an_influence_function_the_shares_remain():
     rng = np.random.default_rng(8)
     x, y, _ = drawn(rng, 100, CLAYTON)
     times = np.linspace(0.0, 1.0, 20)
-    for how in (cc.MarginTime(CLAYTON), cc.MarginTime(CLAYTON, weighting="none")):
+    for how in (cc.adjustments.MarginTime(CLAYTON), cc.adjustments.MarginTime(CLAYTON, weighting="none")):
         found = cc.d_calibration(y, y, curves(x, times), times, adjustment=how)
         assert found.observed.sum() == pytest.approx(1.0)
         assert found.expected.sum() == pytest.approx(1.0)
@@ -213,7 +213,7 @@ def test_all_censored_are_where_the_imputation_puts_them():
     x = np.zeros(50)
     y = cc.Survival(np.full(50, 1e-9), np.zeros(50))
     times = np.linspace(0.0, 3.0, 40)
-    law = cc.TrueLaw(
+    law = cc.adjustments.TrueLaw(
         cc.Independence(),
         lambda t: np.exp(-np.tile(t, (50, 1))),
         lambda t: np.exp(-t),

@@ -10,7 +10,9 @@ from tests.metrics.ranked import data_set, drawn
 from tests.refusals import refuses
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")  # that it depends on the censoring is known
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.CensoringWarning"
+)  # that it depends on the censoring is known
 @pytest.mark.parametrize("tied", [False, True])
 def test_harrells_of_scikit_survival_and_lifelines(tied):
     from lifelines.utils import concordance_index
@@ -31,7 +33,9 @@ def test_harrells_of_scikit_survival_and_lifelines(tied):
             assert found == pytest.approx(concordance_index(time, -x, y.event), abs=1e-14)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")  # that it depends on the censoring is known
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.CensoringWarning"
+)  # that it depends on the censoring is known
 @pytest.mark.parametrize("name", ["whas500", "gbsg2", "veterans_lung_cancer"])
 def test_harrells_on_real_data(name):
     from sksurv.metrics import concordance_index_censored
@@ -43,7 +47,7 @@ def test_harrells_on_real_data(name):
 
 
 def test_harrells_warns_of_censoring_and_says_what_it_needs():
-    with pytest.warns(cc.CensoringWarning, match="1 of 3"):
+    with pytest.warns(cc.warnings.CensoringWarning, match="1 of 3"):
         cc.harrell_concordance(([1.0, 2.0, 3.0], [1, 0, 1]), [3.0, 2.0, 1.0])
     with warnings.catch_warnings(record=True) as caught:
         assert cc.harrell_concordance(([1.0, 2.0, 3.0], [1, 1, 1]), [3.0, 2.0, 1.0]) == 1.0

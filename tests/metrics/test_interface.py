@@ -54,7 +54,7 @@ def test_an_auc_at_a_single_time():
         assert (auc, same) == (aucs[0], mean)
         np.testing.assert_array_equal(moved.test, on_aucs.test[:, 0])
     assert cc.cumulative_dynamic_auc(Y, Y, P[:, 1], 0.5)[0] == pytest.approx(1.0 - auc, abs=1e-12)
-    with pytest.warns(cc.HorizonWarning, match="NaN"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="NaN"):
         assert np.isnan(cc.cumulative_dynamic_auc(Y, Y, P[:, 1], 0.0)).all()
 
 
@@ -121,7 +121,7 @@ def test_a_fitted_adjustment_is_used_as_it_is():
 
 def test_without_a_training_sample_an_adjustment_learns_from_the_test_sample():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    for name in cc.adjustment_names():
+    for name in cc.adjustments.adjustment_names():
         copula = None if name in ("ipcw", "ipcw_cox", "aipcw", "margin_km") else cc.Clayton(0.3)
         options = {"adjustment": name, "copula": copula, "x_test": X}
         alone = cc.brier_score(None, Y, P, TIMES, **options)
@@ -140,10 +140,10 @@ def test_values_outside_by_rounding_are_warned_of_and_more_is_refused():
     off = P.copy()
     off[4, 2] = -1.2e-7
     off[5] = 1.0 + 5e-7
-    with pytest.warns(cc.PredictionWarning, match="estimate has 4 values"):
+    with pytest.warns(cc.warnings.PredictionWarning, match="estimate has 4 values"):
         found = cc.brier_score(Y, Y, off, TIMES)
     np.testing.assert_allclose(found, cc.brier_score(Y, Y, off.clip(0.0, 1.0), TIMES), atol=1e-15)
-    with pytest.warns(cc.PredictionWarning, match=r"estimate\['net'\] has 4 values"):
+    with pytest.warns(cc.warnings.PredictionWarning, match=r"estimate\['net'\] has 4 values"):
         several = cc.brier_score(Y, Y, {"cox": P, "net": off}, TIMES)
     np.testing.assert_array_equal(several["net"], found)
     refuses(lambda: cc.brier_score(Y, Y, off - 2e-6, TIMES), "estimate", "[0, 1]", "row 4")
@@ -234,9 +234,9 @@ def test_time_grids():
     assert cc.time_grid(y, horizon={"at_risk": 0.05})[-1] == 951
     assert cc.time_grid(y, short, horizon={"at_risk": 0.05})[-1] == 476
     assert cc.time_grid(y, horizon={"at_risk": 0.05}).size == 100
-    with pytest.warns(cc.HorizonWarning, match=r"1000 .* 1% .* 951 .* 5%"):
+    with pytest.warns(cc.warnings.HorizonWarning, match=r"1000 .* 1% .* 951 .* 5%"):
         assert cc.time_grid(y)[-1] == 1000
-    with pytest.warns(cc.HorizonWarning, match="476"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="476"):
         assert cc.time_grid(y, short)[-1] == 500
 
 
@@ -248,11 +248,11 @@ def test_a_metric_says_which_setting_it_needs_or_does_not_know():
 
 def test_only_what_was_registered_can_be_forgotten():
     for name in ("ibs", "unheard"):
-        refuses(lambda name=name: cc.unregister_metric(name), "name", name)
+        refuses(lambda name=name: cc.metrics.unregister_metric(name), "name", name)
     for name in ("ipcw", "unheard"):
-        refuses(lambda name=name: cc.unregister_adjustment(name), "name", name)
-    assert "ibs" in cc.metric_names()
-    assert "ipcw" in cc.adjustment_names()
+        refuses(lambda name=name: cc.adjustments.unregister_adjustment(name), "name", name)
+    assert "ibs" in cc.metrics.metric_names()
+    assert "ipcw" in cc.adjustments.adjustment_names()
 
 
 def test_a_skill_of_no_model_is_refused():

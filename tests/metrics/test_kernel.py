@@ -22,7 +22,7 @@ LOSSES = {
 COPULA = cc.Clayton.from_tau(0.4)
 ADJUSTMENTS = {
     "known": cc.IPCW(),
-    "known, with weights": cc.MarginTime(COPULA, weighting="uncertainty"),
+    "known, with weights": cc.adjustments.MarginTime(COPULA, weighting="uncertainty"),
     "some imputed": cc.Imputation((), COPULA),
     "both losses after an event": cc.DependentIPCW(COPULA),
 }

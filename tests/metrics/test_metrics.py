@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import Functionals
+from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed, Observed
-from cocensor.data import Predictions, TimeGrid
+from cocensor.data import Predictions
+from cocensor.data.times import TimeGrid
 from cocensor.metrics.base import Metric
 from tests.refusals import refuses
 
@@ -30,7 +31,7 @@ METRICS = [
     cc.metric("absolute_error", predicted="mean"),
 ]
 # Weights are drawn here, and scores of them may leave their range.
-pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::cocensor.warnings.HorizonWarning")
 every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 RNG = np.random.default_rng(3)
 N = 7
@@ -63,7 +64,7 @@ def status_with(a, b, normaliser=N, metric=None):
     weights = Given(a, b)
     cut = RNG.integers(0, grid.sorted.size + 1, size=N)  # where before becomes after makes no difference
     group = Group.of(np.arange(N), cut, weights, weights)
-    return cc.EventWeights(grid, N, (group,), normaliser=normaliser)
+    return cc.adjustments.EventWeights(grid, N, (group,), normaliser=normaliser)
 
 
 def value(metric, status):
@@ -148,7 +149,7 @@ def test_kinds_of_weights_sum_what_they_show():
         Observed(lambda rows, columns: 3 * q[rows, columns]),
     ):
         group = Group.of(np.arange(N), np.full(N, 2), weights, weights)
-        status = cc.EventWeights(TimeGrid.of(SORTED), N, (group,))
+        status = cc.adjustments.EventWeights(TimeGrid.of(SORTED), N, (group,))
         p = PREDICTED(SORTED)
         direct = (status.a * (1 - p) ** 2 + status.b * p**2).mean(axis=0)
         found = cc.metric("ibs").evaluate(status, {"m": PREDICTED})["m"]
@@ -164,7 +165,7 @@ class Share(Metric):
     name, label, direction, range = "share", "share", "greater", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
-        return {name: cc.MetricValue(0.5) for name in predictions}
+        return {name: cc.metrics.MetricValue(0.5) for name in predictions}
 
 
 def test_skill_and_ranks_follow_the_direction():
@@ -219,10 +220,10 @@ def test_integrated_scores_are_means_over_time(metric):
 
 def test_metrics_by_name():
     assert cc.metric("ils", floor=0.01) == cc.metric("ils", floor=0.01) != cc.metric("ils", floor=0.02)
-    assert {re.split(r" at | \(", metric.name)[0] for metric in METRICS} <= set(cc.metric_names())
+    assert {re.split(r" at | \(", metric.name)[0] for metric in METRICS} <= set(cc.metrics.metric_names())
     refuses(lambda: cc.metric("gini"), "metric", "'gini'", "'ibs'")
     refuses(lambda: cc.metric("ils"), "'ils'", "floor")
     refuses(lambda: cc.metric("ibs", floor=0.1), "'ibs'", "floor")
     refuses(lambda: cc.metric("ils", floor=0.7), "floor", "0.7")
-    refuses(lambda: cc.register_metric(type(METRICS[0])), "name", "'ibs'")
-    refuses(lambda: cc.register_metric(3), "kind", "3", kind=TypeError)
+    refuses(lambda: cc.metrics.register_metric(type(METRICS[0])), "name", "'ibs'")
+    refuses(lambda: cc.metrics.register_metric(3), "kind", "3", kind=TypeError)

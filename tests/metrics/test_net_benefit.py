@@ -137,7 +137,7 @@ def test_standard_errors_are_those_of_resamples(name):
 def test_without_an_influence_function_the_values_remain():
     x, y, _ = drawn(6, 50)
     curve = cc.decision_curve(
-        y, y, survival(x, [0.5]), 0.5, [0.3], adjustment=cc.MarginTime(cc.Independence())
+        y, y, survival(x, [0.5]), 0.5, [0.3], adjustment=cc.adjustments.MarginTime(cc.Independence())
     )
     assert "influence" in curve.missing
     assert np.isfinite(curve.net_benefit.values).all()

@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import roc_curve as peer_roc
 
 import cocensor as cc
-from cocensor.data import RiskScores
-from cocensor.inference import influence
+from cocensor.data.predictions import RiskScores
+from cocensor.inference.influence import influence
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.roc import FALSE_ALARMS, Roc
 from tests.metrics.test_auc import ADJUSTMENTS, CURVES, RISK, TIED, TIMES, Y
@@ -110,7 +110,7 @@ def test_errors_are_those_of_the_bootstrap(name):
 def test_one_time_and_several_one_model_and_several():
     one = cc.survival_roc_curve(Y, Y, RISK, TIMES[0])
     several = cc.survival_roc_curve(Y, Y, {"risk": RISK, "tied": TIED}, [TIMES[0], TIMES[1], TIMES[0]])
-    assert isinstance(one, cc.RocCurve)
+    assert isinstance(one, cc.metrics.RocCurve)
     assert list(several) == ["risk", "tied"]
     assert [curve.time for curve in several["tied"]] == [TIMES[0], TIMES[1], TIMES[0]]
     np.testing.assert_array_equal(several["risk"][2].found, one.found)

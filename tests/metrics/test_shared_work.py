@@ -9,8 +9,9 @@ import pytest
 import cocensor as cc
 from cocensor._numerics import put_rows
 from cocensor.adjustments import status as statuses
-from cocensor.data import Predictions, TimeGrid
-from cocensor.inference import influence
+from cocensor.data import Predictions
+from cocensor.data.times import TimeGrid
+from cocensor.inference.influence import influence
 from cocensor.metrics import ranks
 from cocensor.metrics.ranks import Order, Orders, orders_of
 

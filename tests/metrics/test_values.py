@@ -21,7 +21,7 @@ def structured(y):
     return Surv.from_arrays(y.event, y.time)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # at the tail of twenty subjects
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.HorizonWarning")  # at the tail of twenty subjects
 @given(st.integers(0, 2**32 - 1), st.integers(20, 200), st.sampled_from([1.0, 4.0, 100.0]))
 def test_scikit_survival_on_data_with_ties(seed, n, grain):
     rng = np.random.default_rng(seed)
@@ -91,7 +91,7 @@ def test_where_nobody_is_left_uncensored_the_peers_weights_are_0():
     test = cc.Survival([1.0, 2.5, 4.0, 3.0], [True, True, True, True])
     predicted = np.tile([0.9, 0.5, 0.2], (4, 1))
     times = np.array([1.5, 3.5, 4.0])
-    with pytest.warns(cc.HorizonWarning, match="weights are set to 0"):
+    with pytest.warns(cc.warnings.HorizonWarning, match="weights are set to 0"):
         found = cc.brier_score(train, test, predicted, times, adjustment=PEER)
     structured = [Surv.from_arrays(y.event, y.time) for y in (train, test)]
     _, expected = peer_brier(structured[0], structured[1], predicted[:, :2], times[:2])
@@ -186,7 +186,7 @@ def test_the_papers_scores_by_hand():
     w = np.array([1.0, 1 - S(6.0), 1.0, 1 - S(11.0)])
     residual = ((e[:, None] > times) - predicted) ** 2
     dep = np.trapezoid(w @ residual / w.sum(), times) / 13.0
-    adjustment = cc.MarginTime(copula, weighting="uncertainty", interpolation="linear")
+    adjustment = cc.adjustments.MarginTime(copula, weighting="uncertainty", interpolation="linear")
     assert cc.integrated_brier_score(train, test, predicted, times, adjustment=adjustment) == pytest.approx(
         dep
     )

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import typer.main
 
 import cocensor
-from cocensor import adjustments, metrics, paper, plots, simulate
+from cocensor import paper
 from cocensor.cli import app
 from cocensor.paper import datasets, learners
+from cocensor.study import sensitivity
 from tests.release.bounds import ROOT, oldest
 from tests.release.contents import sdist_faults, wheel_faults
 from tests.release.versions import version_faults
@@ -81,22 +82,31 @@ def _is_there(text: str) -> bool:
 
 
 def _namespace() -> SimpleNamespace:
+    homes = (
+        "adjustments",
+        "copulas",
+        "data",
+        "inference",
+        "joint",
+        "metrics",
+        "plots",
+        "scale",
+        "simulate",
+        "study",
+    )
+    homes += ("warnings",)
+    by_name = {name: getattr(cocensor, name) for name in homes} | {"paper": paper}
     rooms = (
         learners,
         datasets,
-        paper,
-        simulate,
-        plots,
-        adjustments,
-        metrics,
+        *by_name.values(),
+        sensitivity,
         cocensor,
-        cocensor.Sensitivity,
+        sensitivity.Sensitivity,
         cocensor.Evaluation,
     )
     names = {name: getattr(room, name) for room in rooms for name in _public(room)}
-    by_name = ("adjustments", "simulate", "plots")
-    rooms_by_name = {name: getattr(cocensor, name) for name in by_name} | {"paper": paper}
-    return SimpleNamespace(**names | rooms_by_name, result=cocensor.Evaluation)
+    return SimpleNamespace(**names | by_name, cc=cocensor, result=cocensor.Evaluation)
 
 
 def _public(room: object) -> list[str]:

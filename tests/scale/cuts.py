@@ -55,7 +55,7 @@ def all_batches(scan, columns=None, reverse=False):
 
 def whole(scan, columns=None, reverse=False):
     """All batches as one, in the order of row numbers."""
-    from cocensor.scale import Batch
+    from cocensor.scale.scan import Batch
 
     joined = Batch.joined(all_batches(scan, columns, reverse))
     return joined[np.argsort(joined.rows)]

@@ -30,14 +30,14 @@ class Study:
         models = {name: _taken(each, rows) for name, each in self.models.items()}
         return (models, self.y[rows]) if self.x is None else (models, self.y[rows], self.x.iloc[rows])
 
-    def scan(self, cuts: int | Sequence[int] = 5) -> cc.Scan:
+    def scan(self, cuts: int | Sequence[int] = 5) -> cc.scale.Scan:
         """In so many chunks, or in chunks that begin there."""
         n = len(self.y)
         inner = (
             np.linspace(0, n, cuts + 1).astype(int)[1:-1].tolist() if isinstance(cuts, int) else list(cuts)
         )
         edges = [0, *inner, n]
-        return cc.scan_chunks([self.part(slice(*pair)) for pair in pairwise(edges)])
+        return cc.scale.scan_chunks([self.part(slice(*pair)) for pair in pairwise(edges)])
 
 
 def _taken(model: Any, rows: Any) -> Any:

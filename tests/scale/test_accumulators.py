@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.adjustments.whole import WholeSample
-from cocensor.data import RiskScores, TimeGrid
+from cocensor.data.predictions import RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.scale.accumulators import MOST_HELD, Moments, accumulator_of
 from cocensor.scale.draw import hashed
@@ -22,11 +23,11 @@ from cocensor.scale.scan import Batch, Part, Scan
 from tests.scale.studies import study
 
 METRICS = [
-    cc.IntegratedBrierScore(),
-    cc.BrierScore(0.5),
+    cc.metrics.IntegratedBrierScore(),
+    cc.metrics.BrierScore(0.5),
     cc.metric("ils", floor=0.01),
     cc.metric("net_benefit", threshold=0.3, at=0.5),
-    cc.RestrictedAbsoluteError(),
+    cc.metrics.RestrictedAbsoluteError(),
     cc.metric("d_calibration"),
     cc.metric("auc", at=0.5),
 ]
@@ -52,7 +53,7 @@ def summed(data, metric, rows):
     return found
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # about single batches
+@pytest.mark.filterwarnings("ignore::cocensor.warnings.HorizonWarning")  # about single batches
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 @given(cuts=st.sets(st.integers(1, 299), max_size=6), seed=st.integers(0, 99), backwards=st.booleans())
 def test_any_batches_in_any_order_add_up_to_the_same(data, metric, cuts, seed, backwards):

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import cocensor as cc
-from cocensor.scale import Batch, hashed
+from cocensor.scale.draw import hashed
+from cocensor.scale.scan import Batch
 from tests.refusals import refuses
 
 TIMES = [1.0, 2.0, 3.0]
@@ -38,7 +39,7 @@ def test_chunks_come_back_in_batches(monkeypatch, order, dtype):
         )
         for models, y, x in made
     ]
-    scan = cc.scan_chunks(given)
+    scan = cc.scale.scan_chunks(given)
     for each in (scan, pickle.loads(pickle.dumps(scan))):
         batches = [batch for part in each.parts for batch in each.batches(part)]
         assert [len(batch) for batch in batches] == [4, 4, 2, 1, 4, 1]
@@ -60,7 +61,7 @@ def test_chunks_come_back_in_batches(monkeypatch, order, dtype):
 
 
 def test_some_columns_of_some_models():
-    scan = cc.scan_chunks([chunk(6, tail="last")])
+    scan = cc.scale.scan_chunks([chunk(6, tail="last")])
     (batch,) = scan.batches(scan.parts[0], {"cox": np.array([0, 2])})
     assert list(batch.predictions) == ["cox"]
     assert batch.predictions["cox"].times.tolist() == [1.0, 3.0]
@@ -71,7 +72,7 @@ def test_some_columns_of_some_models():
 
 def test_predictions_are_not_copied():
     models, y = chunk(50, x=False)
-    scan = cc.scan_chunks([(models, y)])
+    scan = cc.scale.scan_chunks([(models, y)])
     (batch,) = scan.batches(scan.parts[0])
     assert np.shares_memory(batch.predictions["cox"].probabilities, models["cox"].probabilities)
 
@@ -80,7 +81,7 @@ def test_categories_of_all_chunks_are_read_as_they_are():
     frames = [
         pd.DataFrame({"site": sites, "age": range(len(sites))}) for sites in (["b", "a"], ["c", "b", "b"])
     ]
-    scan = cc.scan_chunks([(*chunk(len(frame), x=False), frame) for frame in frames])
+    scan = cc.scale.scan_chunks([(*chunk(len(frame), x=False), frame) for frame in frames])
     x = np.concatenate([batch.x for part in scan.parts for batch in scan.batches(part, {})])
     assert scan.covariates == ("site", "age")
     assert x.tolist() == [["b", 0], ["a", 1], ["c", 0], ["b", 1], ["b", 2]]
@@ -89,35 +90,38 @@ def test_categories_of_all_chunks_are_read_as_they_are():
 def test_chunks_that_do_not_fit_together_are_named():
     first = chunk(4)
     models, y, x = chunk(3, seed=1)
-    refuses(lambda: cc.scan_chunks([]), "chunks", "empty")
-    refuses(lambda: cc.scan_chunks(first), "chunks[0]", "dict")
-    refuses(lambda: cc.scan_chunks({"cox": 1}), "chunks", "dict")
-    refuses(lambda: cc.scan_chunks([first, (models, y)]), "chunks[1]", "covariates")
-    refuses(lambda: cc.scan_chunks([first, ({"cox": models["cox"]}, y, x)]), "chunks[1]", "'score'")
+    refuses(lambda: cc.scale.scan_chunks([]), "chunks", "empty")
+    refuses(lambda: cc.scale.scan_chunks(first), "chunks[0]", "dict")
+    refuses(lambda: cc.scale.scan_chunks({"cox": 1}), "chunks", "dict")
+    refuses(lambda: cc.scale.scan_chunks([first, (models, y)]), "chunks[1]", "covariates")
+    refuses(lambda: cc.scale.scan_chunks([first, ({"cox": models["cox"]}, y, x)]), "chunks[1]", "'score'")
     other = cc.Predictions([1.0, 2.5], models["cox"].probabilities[:, :2])
     refuses(
-        lambda: cc.scan_chunks([first, (models | {"cox": other}, y, x)]), "chunks[1]", "times of 'cox'", "2.5"
+        lambda: cc.scale.scan_chunks([first, (models | {"cox": other}, y, x)]),
+        "chunks[1]",
+        "times of 'cox'",
+        "2.5",
     )
     refuses(
-        lambda: cc.scan_chunks([first, (models | {"cox": models["score"]}, y, x)]),
+        lambda: cc.scale.scan_chunks([first, (models | {"cox": models["score"]}, y, x)]),
         "chunks[1]",
         "a risk score",
     )
-    refuses(lambda: cc.scan_chunks([first, chunk(3, tail="zero")]), "chunks[1]", "tail", "'zero'")
+    refuses(lambda: cc.scale.scan_chunks([first, chunk(3, tail="zero")]), "chunks[1]", "tail", "'zero'")
     refuses(
-        lambda: cc.scan_chunks([first, chunk(3, interpolation="step")]),
+        lambda: cc.scale.scan_chunks([first, chunk(3, interpolation="step")]),
         "chunks[1]",
         "interpolation",
         "'step'",
     )
     ended = cc.Survival(y.time, y.event, ~y.event)
-    refuses(lambda: cc.scan_chunks([first, (models, ended, x)]), "chunks[1]", "administrative")
-    refuses(lambda: cc.scan_chunks([first, (models, y, x[:2])]), "chunks[1]", "length 2")
-    refuses(lambda: cc.scan_chunks([first, (models, y, x[:, :1])]), "chunks[1]")
+    refuses(lambda: cc.scale.scan_chunks([first, (models, ended, x)]), "chunks[1]", "administrative")
+    refuses(lambda: cc.scale.scan_chunks([first, (models, y, x[:2])]), "chunks[1]", "length 2")
+    refuses(lambda: cc.scale.scan_chunks([first, (models, y, x[:, :1])]), "chunks[1]")
     refuses(
-        lambda: cc.scan_chunks([first, (models | {"cox": (TIMES, np.full((3, 3), 7.0))}, y, x)]),
+        lambda: cc.scale.scan_chunks([first, (models | {"cox": (TIMES, np.full((3, 3), 7.0))}, y, x)]),
         "chunks[1]",
         "7.0",
     )
-    refuses(lambda: cc.scan_chunks([({}, y, x)]), "chunks[0]", "no models")
-    refuses(lambda: cc.scan_chunks([(models, [1.0, 2.0], x)]), "chunks[0]")
+    refuses(lambda: cc.scale.scan_chunks([({}, y, x)]), "chunks[0]", "no models")
+    refuses(lambda: cc.scale.scan_chunks([(models, [1.0, 2.0], x)]), "chunks[0]")

@@ -10,8 +10,8 @@ from scipy.stats import chisquare
 
 import cocensor as cc
 from cocensor.data.covariates import Covariates
-from cocensor.scale import Batch, Drawn, hashed
-from cocensor.scale.draw import hashed_texts
+from cocensor.scale.draw import Drawn, hashed, hashed_texts
+from cocensor.scale.scan import Batch
 
 
 def numbered(n, first=0):

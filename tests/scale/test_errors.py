@@ -82,7 +82,7 @@ def rows_of(judged, kept, n, gather):
     times = np.linspace(0.1, 0.9, 5)
     y = data.y[kept]
     status = fitted.weights(y, times, whole=WholeSample.of(data.y))
-    metric = cc.IntegratedBrierScore()
+    metric = cc.metrics.IntegratedBrierScore()
     read = {name: each[kept] for name, each in curves.items()}
     return gather(status, metric.functionals(status, read), y, Subsample(n, data.y, kept))
 

@@ -220,7 +220,7 @@ def test_predictions_that_do_not_differ_where_the_imputation_model_looks():
 
 
 @dataclass(frozen=True)
-class MedianLoss(cc.Metric):
+class MedianLoss(cc.metrics.Metric):
     """The median over subjects of the distance to what is most likely: no sum over subjects."""
 
     name, label, direction, range = "median_loss", "median loss", "smaller", (0.0, 1.0)
@@ -345,7 +345,9 @@ def test_numbers_of_subjects_are_checked(data):
             data.scan().evaluate(**{name: 0})
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # few are at risk at the times asked for
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.HorizonWarning"
+)  # few are at risk at the times asked for
 def test_an_adjustment_that_fails_for_some_subjects_has_no_score():
     """The censoring curve reaches 0 where a weight is needed: the same reason as in memory."""
     data, train = study(300, 9), study(200, 10)
@@ -365,7 +367,9 @@ def test_an_adjustment_that_fails_for_some_subjects_has_no_score():
     agree(found, held, ("score",))
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # few are at risk at the times asked for
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.HorizonWarning"
+)  # few are at risk at the times asked for
 def test_times_after_those_of_the_subjects_fitted_to_are_refused_with_their_number(data):
     last = float(np.sort(data.y.time[data.y.event])[-1])
     asked = {"adjustments": ["ipcw"], "metrics": "ibs", "times": [0.4, last]}

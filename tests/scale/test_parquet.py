@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import cocensor as cc
-from cocensor.scale import files, hashed
+from cocensor.scale import files
+from cocensor.scale.draw import hashed
 from tests.scale.cuts import TIMES, all_batches, scan, study, whole, write
 
 
@@ -275,12 +276,14 @@ def test_a_model_that_is_not_asked_for_is_not_read(tmp_path):
 
 
 def test_importing_the_package_imports_no_pyarrow():
-    script = "import sys, cocensor; cocensor.scan_chunks; assert 'pyarrow' not in sys.modules"
+    script = "import sys, cocensor; cocensor.scale.scan_chunks; assert 'pyarrow' not in sys.modules"
     assert run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def test_a_scan_is_public():
-    assert issubclass(type(cc.scan_chunks([({"a": (1.0, np.array([0.5]))}, ([1.0], [1]))])), cc.Scan)
+    assert issubclass(
+        type(cc.scale.scan_chunks([({"a": (1.0, np.array([0.5]))}, ([1.0], [1]))])), cc.scale.Scan
+    )
 
 
 def test_little_is_held_of_large_files(tmp_path, monkeypatch):

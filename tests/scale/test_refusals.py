@@ -401,7 +401,7 @@ def test_unsorted_ids_in_the_same_order_beyond_memory_are_fine(tmp_path, monkeyp
 
 
 def test_parts_of_another_scan_are_refused(files):
-    chunks = cc.scan_chunks([({"a": (1.0, np.array([0.5]))}, ([1.0], [1]))])
+    chunks = cc.scale.scan_chunks([({"a": (1.0, np.array([0.5]))}, ([1.0], [1]))])
     found = scan(files / "test", files / "cox")
     refuses(lambda: list(found.batches(chunks.parts[0])), "part", "chunks[0]")
     refuses(lambda: list(chunks.batches(found.parts[0])), "part", "part-0.parquet")

@@ -99,7 +99,7 @@ def test_its_standard_errors_are_the_analytic_ones(adjustment, train, n_resample
 
 
 @pytest.mark.parametrize(
-    "adjustment", [cc.DependentIPCW(CLAYTON), cc.Imputation((), CLAYTON), cc.MarginTime(CLAYTON)]
+    "adjustment", [cc.DependentIPCW(CLAYTON), cc.Imputation((), CLAYTON), cc.adjustments.MarginTime(CLAYTON)]
 )
 def test_fits_in_several_threads_do_not_wait_for_each_other(monkeypatch, adjustment):
     """The one that started them is collecting warnings, which is the business of one thread at a time."""
@@ -272,7 +272,7 @@ def test_scores_and_analyses_are_those_without_resamples():
 
 @pytest.fixture
 def halves():
-    cc.register_adjustment("halves", Halves)
+    cc.adjustments.register_adjustment("halves", Halves)
     yield evaluate("halves", train=False)
     unregister_adjustment("halves")
 

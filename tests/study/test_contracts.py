@@ -11,7 +11,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Adjustment
-from cocensor.inference import Comparison, Estimate
+from cocensor.inference.comparisons import Comparison
+from cocensor.inference.estimates import Estimate
 from cocensor.joint.problem import JointProblem
 from cocensor.metrics import MetricValue
 from cocensor.simulate import SyntheticDesign
@@ -78,7 +79,7 @@ def today(monkeypatch):
 # --- few names -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "most"), [(cc.Evaluation, 25), (cc.Sensitivity, 15)])
+@pytest.mark.parametrize(("kind", "most"), [(cc.Evaluation, 25), (cc.study.sensitivity.Sensitivity, 15)])
 def test_results_have_few_public_members(kind, most):
     members = {*dir(kind), *(each.name for each in fields(kind))}
     public = sorted(name for name in members if not name.startswith("_"))
@@ -298,4 +299,4 @@ def test_a_name_means_one_thing():
     assert not {name for name in names if "judge" in name.lower()}
     for kind in (Estimate, Score, Comparison, MetricValue):
         assert "bound" not in {each.name for each in fields(kind)}
-    assert "imputation" in cc.adjustment_names()
+    assert "imputation" in cc.adjustments.adjustment_names()

@@ -130,7 +130,7 @@ def test_without_a_training_sample_ipcw_is_that_of_risk_regression(name):
     lp = oracle["intercept"] + data[oracle["covariates"]].to_numpy() @ oracle["coefficients"]
     predicted = np.exp(-np.outer(np.exp(lp), times) / oracle["scale"])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.HorizonWarning)
+        warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
         result = cc.evaluate(
             {"m": predicted}, (data["time"], data["event"]), times=times, adjustments="ipcw", metrics="ibs"
         )

@@ -12,7 +12,7 @@ import cocensor as cc
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_adjustment
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed
-from cocensor.data import TimeGrid
+from cocensor.data.times import TimeGrid
 from cocensor.metrics import Metric, MetricValue, unregister_metric
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.ranking import standing
@@ -75,8 +75,8 @@ class FittedBlend(Fitted):
 
 @pytest.fixture(scope="module")
 def result():
-    cc.register_metric(AUC)
-    cc.register_adjustment("blend", Blend, label="blend of two", with_copula=True)
+    cc.metrics.register_metric(AUC)
+    cc.adjustments.register_adjustment("blend", Blend, label="blend of two", with_copula=True)
     data = SyntheticDesign(n=400, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(3)
     train, test = data[:200], data[200:]
     cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y) for k in (3, 1)}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.inference import influence
+from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
 from cocensor.study.ranking import standing
@@ -274,11 +274,11 @@ def test_an_adjustment_without_an_influence_says_so_in_its_own_cells():
 
 def test_a_metric_without_a_gradient_has_scores_alone():
     @dataclass(frozen=True)
-    class Share(cc.Metric):
+    class Share(cc.metrics.Metric):
         name, label, direction, range = "share", "share", "greater", (0.0, 1.0)
 
         def evaluate(self, status, predictions):
-            return {name: cc.MetricValue(0.5) for name in predictions}
+            return {name: cc.metrics.MetricValue(0.5) for name in predictions}
 
     result = cc.evaluate(MODELS, TEST.y, times=TIMES, metrics=[Share(), "ibs"], adjustments="ipcw")
     assert "gradient" in result.score("1", "share").missing

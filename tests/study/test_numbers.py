@@ -73,14 +73,14 @@ def test_without_a_level_there_are_no_errors(asked):
     assert Report(plain).to_dict()["confidence_level"] is None
 
 
-class Hope(cc.Metric):
+class Hope(cc.metrics.Metric):
     """The mean prediction, whose error nobody has worked out."""
 
     name, label, direction, range = "hope", "hope", "greater", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         read = {name: each.read(status.grid.sorted, slice(None)) for name, each in predictions.items()}
-        return {name: cc.MetricValue(float(values.mean())) for name, values in read.items()}
+        return {name: cc.metrics.MetricValue(float(values.mean())) for name, values in read.items()}
 
 
 def test_what_has_no_interval_is_null_with_its_reason(asked):

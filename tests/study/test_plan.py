@@ -47,7 +47,7 @@ PLANS = {
     "independence": {"copula": cc.Independence()},
     **{
         name: {"copula": family.from_tau(0.3)}
-        for name, family in cc.copula_families().items()
+        for name, family in cc.copulas.copula_families().items()
         if name != "independence"
     },
     "no covariates": {"covariates": None},
@@ -110,9 +110,19 @@ def parts(value):
 
 def plain(plan):
     """Whether a plan has settings alone: no arrays, outcomes, predictions, fits or models."""
-    kinds = (str, int, float, type(None), tuple, cc.Copula, cc.Metric, cc.Adjustment)
+    kinds = (
+        str,
+        int,
+        float,
+        type(None),
+        tuple,
+        cc.copulas.Copula,
+        cc.metrics.Metric,
+        cc.adjustments.Adjustment,
+    )
     return all(isinstance(each, kinds) or is_dataclass(each) for each in parts(plan)) and not any(
-        isinstance(each, cc.Survival | cc.Predictions | cc.Fitted | cc.JointModel) for each in parts(plan)
+        isinstance(each, cc.Survival | cc.Predictions | cc.adjustments.Fitted | cc.joint.JointModel)
+        for each in parts(plan)
     )
 
 
@@ -182,7 +192,7 @@ def test_an_object_without_a_name_is_called_the_same_in_a_file():
     assert [each.label for each in found.adjustments] == [each.label for each in plan.adjustments]
 
 
-NAMES = st.sampled_from(cc.adjustment_names())
+NAMES = st.sampled_from(cc.adjustments.adjustment_names())
 COPULAS = st.sampled_from([cc.Independence(), CLAYTON, FRANK, cc.Gumbel.from_tau(0.5), cc.Joe.from_tau(0.2)])
 JUDGES = st.builds(cc.Imputation, st.sampled_from(["everything", "covariates", "prediction"]), COPULAS)
 POSITIVE = st.floats(1e-6, 1e6)
@@ -226,7 +236,7 @@ def arguments(draw):
     return {name: draw(known[name]) for name in sorted(chosen)}
 
 
-@pytest.mark.parametrize("name", cc.adjustment_names())
+@pytest.mark.parametrize("name", cc.adjustments.adjustment_names())
 @pytest.mark.parametrize("copula", [None, cc.Clayton(2.0)], ids=["independence", "clayton"])
 def test_a_file_gives_an_adjustment_back_though_another_is_the_same_at_independence(name, copula):
     for adjustments in (name, {"mine": name}):
@@ -258,14 +268,14 @@ def test_a_file_gives_any_sensitivity_analysis_back(taus, ratios, ends):
 
 
 @dataclass(frozen=True)
-class Share(cc.Metric):
+class Share(cc.metrics.Metric):
     name: ClassVar[str] = "share"
     label: ClassVar[str] = "share"
     direction: ClassVar[str] = "smaller"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def evaluate(self, status, predictions):
-        return {name: cc.MetricValue(0.5) for name in predictions}
+        return {name: cc.metrics.MetricValue(0.5) for name in predictions}
 
 
 class Unknown(cc.Clayton):
@@ -292,12 +302,12 @@ def test_what_no_name_makes_is_refused_in_a_file_and_not_in_a_plan(asked, said):
 
 def test_what_was_registered_can_be_written():
     refuses(cc.Plan.of(metrics=Share()).to_toml, "registered")
-    cc.register_metric(Share)
+    cc.metrics.register_metric(Share)
     try:
         plan = cc.Plan.of(metrics=Share())
         assert cc.Plan.from_toml(plan.to_toml()) == plan
     finally:
-        cc.unregister_metric("share")
+        cc.metrics.unregister_metric("share")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def with_values(result, scores):
     results = dict(result.results)
     for name, by_metric in scores.items():
         changed = {
-            metric: {model: cc.MetricValue(value) for model, value in by_model.items()}
+            metric: {model: cc.metrics.MetricValue(value) for model, value in by_model.items()}
             for metric, by_model in by_metric.items()
         }
         results[name] = replace(results[name], values=results[name].values | changed)
@@ -161,7 +161,7 @@ def test_one_adjustment_that_fails_late_does_not_take_the_others_along(study):
 
 
 def test_what_was_warned_of_is_a_caution_and_printed(study):
-    with pytest.warns(cc.HorizonWarning):
+    with pytest.warns(cc.warnings.HorizonWarning):
         result = study.evaluate(copula=cc.Frank(1.0), horizon=40.0)
     cautions = result.results["imputation"].notes_of("caution")
     assert any("extrapolate" in note.text for note in cautions)
@@ -262,14 +262,14 @@ def test_what_holds_a_model_does_not_move_with_the_copula(study):
 
 
 def test_an_adjustment_may_have_learned_from_another_sample(study):
-    fitted = cc.MarginTime(cc.Clayton(2.0)).fit(study.train.y[:200])
+    fitted = cc.adjustments.MarginTime(cc.Clayton(2.0)).fit(study.train.y[:200])
     result = study.evaluate(adjustments={"fitted": fitted, "ipcw": "ipcw"})
     assert result.results["fitted"].fits["one"] is fitted
     same = (study.train.y, study.test.y, study.models["one"], result.data.times)
     expected = cc.integrated_brier_score(*same, adjustment=fitted)
     assert result.score("one", adjustment="fitted").value == pytest.approx(expected, rel=1e-12)
     grid = result.sensitivity("frank", [0.3]).over_tau
-    moved = cc.MarginTime(cc.Frank.from_tau(0.3)).fit(study.train.y[:200])
+    moved = cc.adjustments.MarginTime(cc.Frank.from_tau(0.3)).fit(study.train.y[:200])
     expected = cc.integrated_brier_score(*same, adjustment=moved)
     assert grid.values("frank", 0.3)["one"] == pytest.approx(expected, rel=1e-12)
 

@@ -54,7 +54,9 @@ def study(seed, rounded_values):
     return dict(leaves(Report(result, sensitivity, curves=curves).to_dict()))
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning", "ignore::cocensor.FitWarning")
+@pytest.mark.filterwarnings(
+    "ignore::cocensor.warnings.HorizonWarning", "ignore::cocensor.warnings.FitWarning"
+)
 @pytest.mark.parametrize("rounded_values", [False, True], ids=["continuous", "with ties"])
 def test_no_number_hangs_on_rounding(rounded_values):
     expected = study(None, rounded_values)

@@ -77,11 +77,11 @@ def test_a_fold_that_cannot_be_scored_is_an_error_where_scikit_learn_is_told_to_
     X, y = first_fold_without_events
     scorer = cc.survival_scorer(adjustment="imputation_prediction", copula=cc.Clayton(1.0), horizon=10.0)
     options = {"scoring": scorer, "cv": KFold(4), "error_score": "raise"}
-    with pytest.raises(cc.FoldError) as caught:
+    with pytest.raises(cc.study.FoldError) as caught:
         cross_val_score(CoxPHSurvivalAnalysis(), X, y, **options)
     assert "100 subjects" in str(caught.value)
     assert "no event" in str(caught.value)
-    with pytest.raises(cc.FoldError):
+    with pytest.raises(cc.study.FoldError):
         GridSearchCV(CoxPHSurvivalAnalysis(), {"alpha": [0.1]}, **options).fit(X, y)
 
 
@@ -99,7 +99,7 @@ def test_a_score_that_is_not_defined_is_an_error_of_the_fold(first_fold_without_
     X, y = first_fold_without_events
     scorer = cc.survival_scorer(metric, adjustment, horizon=10.0)
     options = {"scoring": scorer, "cv": KFold(4)}
-    with pytest.raises(cc.FoldError, match="100 subjects"):
+    with pytest.raises(cc.study.FoldError, match="100 subjects"):
         cross_val_score(CoxPHSurvivalAnalysis(), X, y, error_score="raise", **options)
     with pytest.warns(UserWarning, match="100 subjects"):
         found = cross_val_score(CoxPHSurvivalAnalysis(), X, y, **options)
@@ -115,8 +115,8 @@ def test_a_tuning_loop_catches_it(first_fold_without_events):
         scorer(estimator, X[:100], y[:100])
     except Exception as error:
         caught = error
-    assert isinstance(caught, cc.FoldError)
-    assert issubclass(cc.FoldError, ValueError)
+    assert isinstance(caught, cc.study.FoldError)
+    assert issubclass(cc.study.FoldError, ValueError)
 
 
 def test_by_default_a_candidate_is_judged_given_its_own_prediction_and_the_covariates_at_independence(sample):
@@ -139,7 +139,7 @@ def test_by_default_a_candidate_is_judged_given_its_own_prediction_and_the_covar
 def test_a_fold_that_does_not_reach_the_horizon_is_an_error(sample):
     X, y = sample
     scorer = cc.survival_scorer(horizon=500.0)
-    with pytest.raises(cc.FoldError, match="500"):
+    with pytest.raises(cc.study.FoldError, match="500"):
         cross_val_score(CoxPHSurvivalAnalysis(), X, y, scoring=scorer, cv=3, error_score="raise")
 
 
@@ -150,14 +150,14 @@ def test_an_estimator_that_breaks_is_an_error(sample):
 
     X, y = sample
     scorer = cc.survival_scorer(horizon=10.0)
-    with pytest.raises(cc.FoldError, match="'age'"):
+    with pytest.raises(cc.study.FoldError, match="'age'"):
         cross_val_score(Broken(), X, y, scoring=scorer, cv=3, error_score="raise")
 
 
 def test_an_estimator_without_curves_is_refused(sample):
     X, y = sample
     scorer = cc.survival_scorer(horizon=10.0)
-    with pytest.raises(cc.FoldError, match="object has no method"):
+    with pytest.raises(cc.study.FoldError, match="object has no method"):
         scorer(object(), X, y)
 
 
@@ -206,5 +206,5 @@ def test_greater_is_better_whatever_the_direction_of_the_metric(sample):
 def test_covariates_that_are_none_are_an_error_of_the_fold(X):
     scorer = cc.survival_scorer(horizon=5.0)
     model = cc.CoxPH().fit(np.arange(6.0)[:, None], (np.array([3.0, 1, 4, 2, 6, 5]), np.ones(6, bool)))
-    with pytest.raises(cc.FoldError, match="a fold cannot be scored"):
+    with pytest.raises(cc.study.FoldError, match="a fold cannot be scored"):
         scorer(model, X, (np.arange(1.0, 7.0), np.ones(6, bool)))

@@ -11,7 +11,7 @@ import cocensor as cc
 from cocensor.study.checks import Check
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import stretches
+from cocensor.study.sensitivity.grid import stretches
 from cocensor.views.text import headline, winners_in_words
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
 from cocensor.views.text.names import ISOLATE, ON_PAGE

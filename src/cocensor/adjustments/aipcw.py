@@ -20,8 +20,10 @@ from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, Sample, Survival, TimeGrid
+from cocensor.data import Sample, Survival
 from cocensor.data.covariates import Encoding
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 
 # Integrals run over all distinct times of the fitted sample up to so many, then over quantiles of these.
 _MOST_KNOTS = 256

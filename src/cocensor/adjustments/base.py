@@ -17,7 +17,9 @@ from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT_FREE
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, Sample, Survival, TimeGrid
+from cocensor.data import Sample, Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.joint.design import Design
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class Adjustment(ABC):
     >>> from dataclasses import dataclass
     >>> import cocensor as cc
     >>> @dataclass(frozen=True)
-    ... class FlooredIPCW(cc.Adjustment):
+    ... class FlooredIPCW(cc.adjustments.Adjustment):
     ...     floor: float = 0.05
     ...     @property
     ...     def assumption(self):

@@ -10,7 +10,8 @@ import numpy as np
 
 from cocensor._checks import FloatArray, Rows, Side, as_matrix, check_length
 from cocensor._namespaces import Array, Placing, at_most, namespace
-from cocensor.data import Predictions, as_predictions
+from cocensor.data import Predictions
+from cocensor.data.border import as_predictions
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import from_log_hazard
 

@@ -13,7 +13,6 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows, check_choice, row_blocks
 from cocensor._notes import Note
 from cocensor._numerics import hazard_from_log, lookup
-from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.base import (
     Adjustment,
     Fitted,
@@ -29,10 +28,13 @@ from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, RiskTable, Sample, StepFunction, Survival, TimeGrid, shown_time
+from cocensor.data import RiskTable, Sample, StepFunction, Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
 from cocensor.joint.settings import resolve_family
+from cocensor.warnings import HorizonWarning
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
 SMALLEST_CHANCE = 0.05

@@ -23,7 +23,9 @@ from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_
 from cocensor.adjustments.status import EventWeights
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Sample, Survival, TimeGrid
+from cocensor.data import Sample, Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.margin_influence import PullBack
 from cocensor.joint.settings import resolve_family

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_length
-from cocensor.data import Predicted, RiskScores
 from cocensor.data.covariates import Encoding
+from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis
 

@@ -31,8 +31,10 @@ from cocensor.adjustments.imputation_columns import (
     spread_of,
     within,
 )
-from cocensor.data import Predicted, Predictions, PredictionsAt, RiskScores, Survival, shown_time
+from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Encoding
+from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
+from cocensor.data.times import shown_time
 from cocensor.joint.margins import informative
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]

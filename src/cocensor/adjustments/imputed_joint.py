@@ -14,7 +14,6 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
-from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.base import Fitted, always_event_free
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.hazard_ratio import (
@@ -31,11 +30,14 @@ from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Sample, Survival, TimeGrid, shown_time
+from cocensor.data import Sample, Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid, shown_time
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import JointProblem
+from cocensor.warnings import HorizonWarning
 
 if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation

@@ -12,7 +12,8 @@ from cocensor.adjustments.margins_status import ImputedFromMargins, MarginsAt
 from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
 from cocensor.copulas import Copula
-from cocensor.data import Survival, TimeGrid
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.margin import given_dropout, given_end
 from cocensor.estimators.margin_influence import PullBack

@@ -23,7 +23,6 @@ from cocensor._checks import (
     row_blocks,
 )
 from cocensor._notes import Note
-from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
 from cocensor.adjustments.encoded import encoded
@@ -32,10 +31,14 @@ from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Observed, Terms, Weights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, Sample, StepFunction, Survival, TimeGrid, shown_time, structured
+from cocensor.data import Sample, StepFunction, Survival
 from cocensor.data.covariates import Covariates, Encoding
+from cocensor.data.predictions import Predicted
+from cocensor.data.survival import structured
+from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
+from cocensor.warnings import HorizonWarning
 
 Convention = Literal["left_limit", "scikit-survival"]
 

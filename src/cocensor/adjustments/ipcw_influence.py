@@ -27,7 +27,8 @@ from cocensor.adjustments.censoring_curves import ByCox
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Weights
-from cocensor.data import Survival, TimeGrid
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid
 from cocensor.estimators.hazard_influence import HazardInfluence
 
 # Products of such a ratio are numbers of double precision.

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 
 from cocensor._checks import FloatArray
-from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.whole import WeightLoad
-from cocensor.data import shown_time
+from cocensor.data.times import shown_time
+from cocensor.warnings import HorizonWarning
 
 #: One subject that carries more than this share of all weight is worth a word, unless there are but a few subjects.
 LARGEST_SHARE = 0.1

@@ -17,7 +17,10 @@ from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.data import TAILS, Interpolation, Predicted, Sample, Survival, Tail, TimeGrid
+from cocensor.data import Sample, Survival
+from cocensor.data.interpolation import TAILS, Tail
+from cocensor.data.predictions import Interpolation, Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
 
 
@@ -50,7 +53,7 @@ class MarginTime(Adjustment):
 
     Examples
     --------
-    >>> from cocensor import MarginTime
+    >>> from cocensor.adjustments import MarginTime
     >>> y = ([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
     >>> MarginTime().fit(y).weights(y, [9.0]).a[1]
     array([1.])

@@ -13,7 +13,8 @@ from cocensor._numerics import hazard_from_survival
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.hazard_ratio import geometric_mean
 from cocensor.adjustments.status import EventWeights, Group
-from cocensor.data import Survival, TimeGrid
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
 from cocensor.estimators.margin_influence import MarginGradient, PullBack

@@ -12,7 +12,9 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, Side, as_vector, check_choice, check_length, need
 from cocensor._numerics import LOG_LARGEST_HAZARD
-from cocensor.data import StepFunction, Survival, WhichMargin, structured
+from cocensor.data import StepFunction, Survival
+from cocensor.data.risk_table import WhichMargin
+from cocensor.data.survival import structured
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import RiskSets, centre_and_scale
 

@@ -14,7 +14,9 @@ from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
-from cocensor.data import Predicted, Sample, TimeGrid
+from cocensor.data import Sample
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 
 
 @dataclass(frozen=True, eq=False)

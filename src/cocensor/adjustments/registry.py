@@ -61,7 +61,8 @@ def register_adjustment(
 
     Examples
     --------
-    >>> from cocensor import IPCW, adjustment, register_adjustment, unregister_adjustment
+    >>> from cocensor import IPCW, adjustment
+    >>> from cocensor.adjustments import register_adjustment, unregister_adjustment
     >>> register_adjustment("floored", lambda: IPCW(min_probability=0.05), label="IPCW, floored")
     >>> adjustment("floored").min_probability
     0.05
@@ -100,7 +101,7 @@ def adjustment_names() -> list[str]:
 
     Examples
     --------
-    >>> from cocensor import adjustment_names
+    >>> from cocensor.adjustments import adjustment_names
     >>> adjustment_names()
     ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputation_margins', 'imputation',
     'imputation_covariates', 'imputation_prediction', 'dependent_ipcw']

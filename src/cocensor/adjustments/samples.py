@@ -12,7 +12,9 @@ import numpy.typing as npt
 from cocensor._checks import Rows
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.status import EventWeights
-from cocensor.data import Predicted, Sample, Survival, TimeGrid
+from cocensor.data import Sample, Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 
 #: Models by name, the fit that serves them, and their status.
 StatusOfModels = tuple[dict[Any, Predicted], Fitted, EventWeights]

@@ -29,7 +29,8 @@ from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.tile import Block, Strip, Tile
 from cocensor.adjustments.weights import NOTHING, Weights
 from cocensor.adjustments.whole import WeightLoad
-from cocensor.data import Survival, TimeGrid
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid
 
 # Of all subjects at some times so many numbers are held at once.
 _TILE_ELEMENTS = 2**24

@@ -16,7 +16,9 @@ from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Sample, TimeGrid
+from cocensor.data import Sample
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 
 # From one moment to the next a smooth curve falls by less than this.
 _STEP = 1e-9
@@ -38,7 +40,8 @@ class TrueLaw(Adjustment):
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton, TrueLaw
+    >>> from cocensor import Clayton
+    >>> from cocensor.adjustments import TrueLaw
     >>> def alike(t):
     ...     return np.exp(-t)
     >>> law = TrueLaw(Clayton(4.0), lambda t: np.tile(np.exp(-t), (1, 1)), alike, alike)

@@ -11,10 +11,12 @@ import numpy as np
 
 from cocensor._checks import FloatArray, to_numpy
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
-from cocensor._warnings import PredictionWarning
 from cocensor.arrays.kernel import row_blocks
-from cocensor.data import Predicted, Predictions, TimeGrid
+from cocensor.data import Predictions
+from cocensor.data.predictions import Predicted
 from cocensor.data.probabilities import count_rounded
+from cocensor.data.times import TimeGrid
+from cocensor.warnings import PredictionWarning
 
 
 def are_foreign(models: Mapping[Any, Any]) -> bool:

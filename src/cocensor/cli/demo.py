@@ -90,7 +90,7 @@ def demo(
 
 
 def simulated(
-    n: int, copula: cc.Copula, seed: int
+    n: int, copula: cc.copulas.Copula, seed: int
 ) -> tuple[cc.simulate.SyntheticSample, cc.simulate.SyntheticSample, dict[str, cc.Predictions]]:
     """Training and test half of a draw of the paper's design, and what three models predict for the latter."""
     data = cc.simulate.SyntheticDesign(n=n, n_features=_COVARIATES, copula=copula).draw(seed)

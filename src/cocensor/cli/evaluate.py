@@ -10,7 +10,6 @@ import typer
 
 import cocensor as cc
 from cocensor._notes import Note, noted
-from cocensor._warnings import collected
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.options import with_options
@@ -22,6 +21,7 @@ from cocensor.cli.study_file import Outputs, StudyFile, study_text
 from cocensor.study.report import full_report
 from cocensor.views.text import beside_scores, minor_notes
 from cocensor.views.text.headline import joint_fit
+from cocensor.warnings import collected
 
 
 @with_options(Inputs, PlanOptions, Outputs, Cluster, StudyFile)

@@ -14,17 +14,17 @@ import typer
 import cocensor as cc
 from cocensor._checks import check_choice, escaped
 from cocensor._notes import Note, noted
-from cocensor._warnings import collected
 from cocensor.cli.console import Phases, progress_bar, refusing, say
 from cocensor.cli.inputs import Outcomes, covariates_of
 from cocensor.cli.options import MODEL, data_file, items, option, option_group, output_file, with_options
 from cocensor.cli.outputs import check_outputs, written_together
-from cocensor.data import unmarked_end
 from cocensor.data.files import read_table
+from cocensor.data.survival import unmarked_end
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import CANDIDATES
 from cocensor.joint.settings import DEFAULT_MARGINS
 from cocensor.views.text import candidates_as_text, choice_in_words
+from cocensor.warnings import collected
 
 
 @option_group
@@ -72,7 +72,7 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
         check_choice(options.margins, "--margins", MARGIN_FORMS)
         candidates = items(options.families, "--families")
         for family in candidates:
-            check_choice(family, "--families", tuple(cc.copula_families()))
+            check_choice(family, "--families", tuple(cc.copulas.copula_families()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must include one besides independence.")
         notes += columns.notes
@@ -110,7 +110,9 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
                 say(f"{content} in {path}.")
 
 
-def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.CovariateBenchmarks | None, list[Note]]:
+def _benchmarks(
+    x: Any, y: cc.Survival, phase: Phases
+) -> tuple[cc.study.sensitivity.CovariateBenchmarks | None, list[Note]]:
     """Which τ the covariates would induce; None without covariates, or with a note why there is none."""
     if x is None:
         return None, []
@@ -121,9 +123,9 @@ def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.CovariateBenc
 
 
 def _text(
-    choice: cc.CopulaChoice,
-    profile: cc.DependenceProfile,
-    benchmarks: cc.CovariateBenchmarks | None,
+    choice: cc.joint.CopulaChoice,
+    profile: cc.joint.DependenceProfile,
+    benchmarks: cc.study.sensitivity.CovariateBenchmarks | None,
     notes: list[Note],
 ) -> str:
     """The candidates, what their profiles support, the benchmarks, and the caveats."""
@@ -146,9 +148,9 @@ def _text(
 
 
 def _json(
-    choice: cc.CopulaChoice,
-    profile: cc.DependenceProfile,
-    benchmarks: cc.CovariateBenchmarks | None,
+    choice: cc.joint.CopulaChoice,
+    profile: cc.joint.DependenceProfile,
+    benchmarks: cc.study.sensitivity.CovariateBenchmarks | None,
     notes: list[Note],
 ) -> str:
     found = {
@@ -180,7 +182,7 @@ def _rows(frame: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _draw(profile: cc.DependenceProfile, path: Path) -> None:
+def _draw(profile: cc.joint.DependenceProfile, path: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")

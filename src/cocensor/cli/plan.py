@@ -29,8 +29,8 @@ class PlanOptions:
     tau: float | None = assumption(None, "Kendall's τ of the copula.")
     adjustments: str | None = assumption(
         "A,B,...",
-        f"One or more of {', '.join(cc.adjustment_names())}, or paper (ipcw, imputation and those of the paper). "
-        "By default ipcw and imputation.",
+        f"One or more of {', '.join(cc.adjustments.adjustment_names())}, or paper (ipcw, imputation and those "
+        "of the paper). By default ipcw and imputation.",
     )
     families: str | None = assumption(
         "A,B,...",
@@ -53,7 +53,7 @@ class PlanOptions:
     )
     metrics: str | None = score(
         "A,B,...",
-        f"One or more of {', '.join(cc.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
+        f"One or more of {', '.join(cc.metrics.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
         "decides which model is best.",
     )
     at: str | None = score(
@@ -144,7 +144,7 @@ def _copula(options: PlanOptions, saved: Any) -> Any:
     """``--copula`` and ``--tau``, of which one alone changes what a study file says."""
     in_file: str = saved if isinstance(saved, str) else getattr(saved, "name", "independence")
     family = options.copula or in_file
-    check_choice(family, "--copula", ("select", *cc.copula_families()))
+    check_choice(family, "--copula", ("select", *cc.copulas.copula_families()))
     if family in ("select", "independence"):
         if options.tau is not None:
             raise ValueError(f"--tau must come with a copula family in --copula, but that is {family}.")
@@ -154,10 +154,12 @@ def _copula(options: PlanOptions, saved: Any) -> Any:
     return cc.copula(family, tau=options.tau)
 
 
-def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.Metric]:
+def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.metrics.Metric]:
     """``--metrics``, ``--floor`` and ``--threshold``; a setting alone changes what a study file says."""
     text = options.metrics
-    asked: dict[str, cc.Metric | None] = {} if saved == "default" else {each.family: each for each in saved}
+    asked: dict[str, cc.metrics.Metric | None] = (
+        {} if saved == "default" else {each.family: each for each in saved}
+    )
     if text is not None:
         labels = {"default": "default", **metric_labels()}
         asked = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}

@@ -114,7 +114,7 @@ def scored_in_batches(
 
 
 class _Passes:
-    """What ``progress`` of :meth:`cocensor.Scan.evaluate` tells, by name: all parts are read several times over."""
+    """Progress of :meth:`cocensor.scale.Scan.evaluate`, by name: all parts are read several times over."""
 
     def __init__(self, phase: Phases, n_parts: int) -> None:
         self._phase, self._n_parts, self._before = phase, n_parts, 0

@@ -11,11 +11,12 @@ from cocensor._checks import escaped
 from cocensor._notes import Note
 from cocensor.cli.console import Phases, warn
 from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of, groups_of, true_times_of
-from cocensor.data import Predicted
 from cocensor.data.curves import predictions_of, risk_scores_of
 from cocensor.data.files import read_content, read_table
+from cocensor.data.predictions import Predicted
 from cocensor.data.tables import Table
-from cocensor.study import Plan, run
+from cocensor.study import Plan
+from cocensor.study.run import run
 
 
 def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:

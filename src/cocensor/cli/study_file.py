@@ -16,8 +16,8 @@ import cocensor as cc
 from cocensor.cli.console import refusing
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, option_group, output_file
-from cocensor.data import TimeAxis
 from cocensor.data.files import read_content
+from cocensor.data.times import TimeAxis
 from cocensor.study.plan import Plan
 from cocensor.study.plan_toml import check_keys, plan_arguments, plan_values, toml_key, toml_value
 from cocensor.study.run import NOT_YET

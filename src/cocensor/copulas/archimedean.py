@@ -29,7 +29,8 @@ class ArchimedeanCopula(Copula):
 
     Examples
     --------
-    >>> from cocensor import ArchimedeanCopula, Clayton, Frank, Gumbel, Joe
+    >>> from cocensor import Clayton, Frank, Gumbel, Joe
+    >>> from cocensor.copulas import ArchimedeanCopula
     >>> [issubclass(family, ArchimedeanCopula) for family in (Clayton, Frank, Gumbel, Joe)]
     [True, True, True, True]
     >>> copula = Gumbel.from_tau(0.5)

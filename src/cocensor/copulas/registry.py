@@ -31,7 +31,7 @@ def copula_families() -> dict[str, type[Copula]]:
 
     Examples
     --------
-    >>> from cocensor import copula_families
+    >>> from cocensor.copulas import copula_families
     >>> list(copula_families())
     ['independence', 'clayton', 'frank', 'gumbel', 'joe', 'gaussian']
     """

@@ -30,6 +30,8 @@ class Sample:
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import Survival
+    >>> from cocensor.data import Sample
     >>> sample = Sample(Survival([1.0, 2.0, 3.0], [1, 0, 1]), x=np.array([[0.5], [1.5], [2.5]]))
     >>> len(sample), sample[np.array([2, 2])].x[:, 0]
     (3, array([2.5, 2.5]))

@@ -45,7 +45,7 @@ class StepFunction:
 
     Examples
     --------
-    >>> from cocensor import StepFunction
+    >>> from cocensor.data import StepFunction
     >>> f = StepFunction([1.0, 3.0], [0.75, 0.25], initial=1.0)
     >>> f([0.5, 1.0, 3.0])
     array([1.  , 0.75, 0.25])

@@ -23,9 +23,10 @@ from cocensor._checks import (
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import by_weight, mean_and_sd, row_products, squares_beyond
 from cocensor._parallel import one_blas_thread
-from cocensor._warnings import FitWarning
-from cocensor.data import Predictions, StepFunction, Survival, WhichMargin
+from cocensor.data import Predictions, StepFunction, Survival
 from cocensor.data.covariates import check_width, column_names
+from cocensor.data.risk_table import WhichMargin
+from cocensor.warnings import FitWarning
 
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6

@@ -21,12 +21,13 @@ from cocensor._checks import (
     refuse_first,
 )
 from cocensor._numerics import hazard_from_survival, lookup, scalar_like
-from cocensor._warnings import TiedTimesWarning
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.copulas.steps import log_step
-from cocensor.data import RiskTable, StepFunction, Survival, WhichMargin
+from cocensor.data import RiskTable, StepFunction, Survival
 from cocensor.data.interpolation import TAILS, Tail, tail_area, tail_quantile, tail_values
+from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.margin_influence import MarginInfluence
+from cocensor.warnings import TiedTimesWarning
 
 #: What is known of a censored subject.
 Conditioning = Literal["event_free", "dropout", "administrative"]

@@ -28,7 +28,8 @@ import numpy as np
 from cocensor._checks import BoolArray, Counts, FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import lookup, running_logsumexp, segments
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.data import RiskTable, StepFunction, Survival, WhichMargin
+from cocensor.data import RiskTable, StepFunction, Survival
+from cocensor.data.risk_table import WhichMargin
 
 if TYPE_CHECKING:
     from cocensor.estimators.margin import MarginEstimator

@@ -19,7 +19,8 @@ import numpy as np
 
 from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor._numerics import put_rows
-from cocensor.adjustments import EventWeights, Functionals, Linearised, Part
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import Functionals, Linearised, Part
 from cocensor.data import Survival
 from cocensor.inference.estimates import Estimates
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from cocensor._checks import FloatArray
 from cocensor._newton import Minimum
-from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
 from cocensor.joint.settings import Link, tau_slope
+from cocensor.warnings import FitWarning
 
 if TYPE_CHECKING:
     from cocensor.joint.problem import JointProblem

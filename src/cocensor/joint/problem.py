@@ -14,7 +14,6 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, as_weights, check_choice
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import mean_and_sd
-from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.registry import as_taus, walks_from_independence
 from cocensor.data import Survival
@@ -34,6 +33,7 @@ from cocensor.joint.settings import (
     as_time_kind,
     check_settings,
 )
+from cocensor.warnings import FitWarning
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)

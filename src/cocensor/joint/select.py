@@ -26,7 +26,6 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor._views import view
-from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.registry import as_taus, walks_from_independence
 from cocensor.data import Survival
@@ -35,6 +34,7 @@ from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
 from cocensor.joint.settings import DEFAULT_MARGINS, LARGEST_TAU, AskedTimeKind, Family, Knots, resolve_family
+from cocensor.warnings import FitWarning
 
 CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
 #: Margins of another form than assumed pass for a weak dependence: less than this is no reason to leave independence.

@@ -17,12 +17,7 @@ from cocensor.metrics.calibration import (
     MedianCalibrationError,
     integrated_calibration_index,
 )
-from cocensor.metrics.calibration_curve import (
-    CalibrationCurve,
-    CalibrationGroups,
-    calibration_at,
-    survival_calibration_curve,
-)
+from cocensor.metrics.calibration_curve import CalibrationCurve, CalibrationGroups, survival_calibration_curve
 from cocensor.metrics.concordance import Concordance, concordance_index
 from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
 from cocensor.metrics.decision_curve import DecisionCurve, decision_curve
@@ -34,14 +29,16 @@ from cocensor.metrics.decomposition import (
 )
 from cocensor.metrics.harrell import harrell_concordance
 from cocensor.metrics.horizon import time_grid
-from cocensor.metrics.kernel import Loss
+from cocensor.metrics.kernel import Loss as Loss
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
 from cocensor.metrics.mean_calibration import MeanCalibration, mean_calibration
 from cocensor.metrics.net_benefit import NetBenefit, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 from cocensor.metrics.roc_curve import RocCurve, survival_roc_curve
-from cocensor.metrics.sections import Linear, Section, SectionMetric
+from cocensor.metrics.sections import Linear as Linear
+from cocensor.metrics.sections import Section as Section
+from cocensor.metrics.sections import SectionMetric as SectionMetric
 
 __all__ = [
     "AdjustedLoss",
@@ -59,8 +56,6 @@ __all__ = [
     "IntegratedBrierScore",
     "IntegratedCalibrationIndex",
     "IntegratedLogScore",
-    "Linear",
-    "Loss",
     "MeanCalibration",
     "MedianCalibrationError",
     "Metric",
@@ -70,12 +65,9 @@ __all__ = [
     "PointwiseMetric",
     "RestrictedAbsoluteError",
     "RocCurve",
-    "Section",
-    "SectionMetric",
     "brier_decomposition",
     "brier_score",
     "brier_skill_score",
-    "calibration_at",
     "concordance_index",
     "cumulative_dynamic_auc",
     "d_calibration",

@@ -11,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice, row_blocks
-from cocensor.adjustments import Adjustment, EventWeights, Fitted, Functionals, Linearised
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Predictions, TimeGrid
+from cocensor.data import Predictions
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
@@ -55,7 +58,7 @@ class RestrictedAbsoluteError(Metric):
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> times = np.linspace(0.0, 3.5, 36)
     >>> curves = {"cox": np.exp(-times * np.array([[0.6], [0.3], [0.3], [0.2]]))}
-    >>> error = cc.RestrictedAbsoluteError("median")
+    >>> error = cc.metrics.RestrictedAbsoluteError("median")
     >>> round(float(cc.evaluate(curves, y, times=times, adjustments="ipcw", metrics=error).score("cox")), 2)
     0.3
     """

@@ -12,7 +12,8 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import PlacedStatus, mean_losses
 from cocensor.copulas import Copula
-from cocensor.data import Survival, TimeGrid
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid
 from cocensor.metrics.array_scores import refuse_unknown
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
@@ -53,7 +54,7 @@ class AdjustedLoss:
     Examples
     --------
     >>> import torch
-    >>> from cocensor import AdjustedLoss
+    >>> from cocensor.metrics import AdjustedLoss
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = torch.tensor([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]], requires_grad=True)
     >>> loss = AdjustedLoss("ibs", y, y, [1.5, 3.5], like=curves)

@@ -11,13 +11,13 @@ import numpy as np
 
 from cocensor._checks import FloatArray
 from cocensor._namespaces import Array, Place
-from cocensor._warnings import HorizonWarning
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import ArrayTable, PlacedStatus, mean_losses, refuse_foreign
-from cocensor.data import TimeGrid
+from cocensor.data.times import TimeGrid
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_weights
+from cocensor.warnings import HorizonWarning
 
 
 class MeansOverTime(Protocol):

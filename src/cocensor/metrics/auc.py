@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray
-from cocensor._warnings import HorizonWarning
-from cocensor.adjustments import Adjustment, EventWeights, Fitted, Functionals, Linearised, Tile
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.tile import Tile
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, TimeGrid
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.ranks import Order
@@ -29,6 +31,7 @@ from cocensor.metrics.sections import (
     sections,
 )
 from cocensor.metrics.single_time import SingleTimes
+from cocensor.warnings import HorizonWarning
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class CumulativeDynamicAUC(SectionMetric):
     >>> import cocensor as cc
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 0])
     >>> risk = {"score": [2.0, 0.5, 0.1, 1.0, 0.3]}
-    >>> auc = cc.CumulativeDynamicAUC(at=3.5)
+    >>> auc = cc.metrics.CumulativeDynamicAUC(at=3.5)
     >>> round(float(cc.evaluate(risk, y, times=[1.5, 3.5], adjustments="ipcw", metrics=auc).score("score")), 3)
     0.429
     """

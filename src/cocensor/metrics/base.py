@@ -12,8 +12,11 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import EventWeights, Linearised
-from cocensor.data import Predicted, Predictions, RiskScores, TimeGrid
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import Linearised
+from cocensor.data import Predictions
+from cocensor.data.predictions import Predicted, RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.single_time import SingleTimes
 
@@ -44,7 +47,7 @@ class MetricValue:
 
     Examples
     --------
-    >>> from cocensor import MetricValue
+    >>> from cocensor.metrics import MetricValue
     >>> MetricValue(0.25).value
     0.25
     """
@@ -101,12 +104,12 @@ class Metric(ABC):
     >>> from dataclasses import dataclass
     >>> import cocensor as cc
     >>> @dataclass(frozen=True)
-    ... class CalibrationInTheLarge(cc.Metric):
+    ... class CalibrationInTheLarge(cc.metrics.Metric):
     ...     name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
     ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
-    ...         return {name: cc.MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
+    ...         return {name: cc.metrics.MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> result = cc.evaluate({"flat": [[0.7, 0.4]] * 4}, y, times=[1.5, 3.5], adjustments="ipcw",
     ...                      metrics=CalibrationInTheLarge(), confidence_level=None)

@@ -15,7 +15,8 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.arrays import refuse_foreign
 from cocensor.copulas import Copula
-from cocensor.data import Predictions, Survival, TimeGrid
+from cocensor.data import Predictions, Survival
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
 from cocensor.metrics.kernel import Loss
@@ -49,7 +50,7 @@ class IntegratedBrierScore(PointwiseMetric):
     >>> import cocensor as cc
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
-    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.IntegratedBrierScore())
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.metrics.IntegratedBrierScore())
     >>> round(float(result.score("cox")), 4)
     0.1044
     """
@@ -79,7 +80,7 @@ class BrierScore(AtOneTime):
     >>> import cocensor as cc
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
-    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.BrierScore(at=3.5))
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.metrics.BrierScore(at=3.5))
     >>> round(float(result.score("cox")), 4)
     0.1038
     """

@@ -75,7 +75,7 @@ class IntegratedCalibrationIndex(CalibrationMetric):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> ici = cc.IntegratedCalibrationIndex(at=1.0)
+    >>> ici = cc.metrics.IntegratedCalibrationIndex(at=1.0)
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=ici).score("too low")), 2)
     0.2
     """
@@ -103,7 +103,7 @@ class MedianCalibrationError(CalibrationMetric):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> e50 = cc.MedianCalibrationError(at=1.0)
+    >>> e50 = cc.metrics.MedianCalibrationError(at=1.0)
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e50).score("too low")), 2)
     0.22
     """
@@ -132,7 +132,7 @@ class HighCalibrationError(CalibrationMetric):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> e90 = cc.HighCalibrationError(at=1.0)
+    >>> e90 = cc.metrics.HighCalibrationError(at=1.0)
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e90).score("too low")), 2)
     0.27
     """

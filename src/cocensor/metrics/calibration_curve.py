@@ -13,9 +13,10 @@ from cocensor._checks import FloatArray, IntArray, check_whole
 from cocensor._notes import Note, noted
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival
-from cocensor.inference import ConfidenceInterval, Estimate, Estimates
+from cocensor.data import Survival
+from cocensor.data.predictions import Predicted
 from cocensor.inference.bands import normal_quantile, simultaneous_quantile
+from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
 from cocensor.metrics.calibration import curve_points
 from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibration
 from cocensor.metrics.calibration_values import (

@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, IntArray
-from cocensor.adjustments import DenseGradient, EventWeights, Functionals, Linearised, Part
-from cocensor.data import Survival, shown_time
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.data import Survival
+from cocensor.data.times import shown_time
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.calibration import distance, linear_distance
 from cocensor.metrics.calibration_fit import Scores, SmoothCalibration

@@ -12,18 +12,11 @@ import numpy.typing as npt
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows, row_blocks
 from cocensor._numerics import put_rows
-from cocensor.adjustments import (
-    Adjustment,
-    DenseGradient,
-    EventWeights,
-    Fitted,
-    Functionals,
-    Linearised,
-    Part,
-    Tile,
-)
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.tile import Tile
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, RiskScores
+from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.horizon import refuse_unanswered
@@ -46,7 +39,7 @@ class Concordance(Metric):
     >>> import cocensor as cc
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 0])
     >>> risk = {"score": [0.9, 0.1, 0.2, 0.6, 0.4]}
-    >>> result = cc.evaluate(risk, y, times=[1.0, 3.0, 4.0], adjustments="ipcw", metrics=cc.Concordance())
+    >>> result = cc.evaluate(risk, y, times=[1.0, 3.0, 4.0], adjustments="ipcw", metrics=cc.metrics.Concordance())
     >>> round(float(result.score("score")), 4)
     0.6744
     """

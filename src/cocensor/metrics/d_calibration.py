@@ -12,12 +12,16 @@ from scipy.special import chdtrc
 
 from cocensor._checks import FloatArray, check_whole
 from cocensor._numerics import pool_starts
-from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import Linearised
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival, TimeGrid
-from cocensor.inference import Influence, influence
+from cocensor.data import Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
+from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.comparisons import Direction
+from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.levels import Cells, cell_functionals, expected_shares, surpluses
 from cocensor.metrics.scoring import Asked
@@ -48,7 +52,7 @@ class DCalibration(Metric):
     >>> y = cc.Survival(np.random.default_rng(1).exponential(size=400), np.ones(400))
     >>> times = np.linspace(0.0, 3.0, 100)
     >>> curves = {"true": np.tile(np.exp(-times), (400, 1)), "late": np.tile(np.exp(-0.6 * times), (400, 1))}
-    >>> result = cc.evaluate(curves, y, times=times, adjustments="ipcw", metrics=cc.DCalibration(n_cells=5))
+    >>> result = cc.evaluate(curves, y, times=times, adjustments="ipcw", metrics=cc.metrics.DCalibration(n_cells=5))
     >>> {name: round(float(result.score(name)), 2) for name in curves}
     {'true': 0.04, 'late': 0.18}
     """

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray
-from cocensor.adjustments import Adjustment, DenseGradient, EventWeights, Fitted, Functionals
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import DenseGradient, Functionals
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival
-from cocensor.inference import influence
+from cocensor.data import Survival
+from cocensor.data.predictions import Predicted
 from cocensor.inference.bands import normal_quantile
+from cocensor.inference.influence import influence
 from cocensor.metrics.horizon import refuse_unanswered
 from cocensor.metrics.net_benefit import (
     THRESHOLDS,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
-from cocensor.data import Predicted
+from cocensor.data.predictions import Predicted
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
@@ -119,7 +119,7 @@ class Miscalibration(PartOfBrier):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.Miscalibration(at=1.0))
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.metrics.Miscalibration(at=1.0))
     >>> round(float(result.score("too low")), 3)
     0.053
     """
@@ -149,7 +149,7 @@ class Discrimination(PartOfBrier):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.Discrimination(at=1.0))
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.metrics.Discrimination(at=1.0))
     >>> round(float(result.score("too low")), 3)
     0.077
     """

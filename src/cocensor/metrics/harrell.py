@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, as_vector, check_length
-from cocensor._warnings import CensoringWarning
 from cocensor.data import Survival
+from cocensor.warnings import CensoringWarning
 
 
 def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:

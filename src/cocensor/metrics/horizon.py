@@ -10,9 +10,10 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_number, check_whole
 from cocensor._numerics import settled
-from cocensor._warnings import HorizonWarning
 from cocensor.adjustments import EventWeights
-from cocensor.data import Survival, TimeGrid, shown_time
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid, shown_time
+from cocensor.warnings import HorizonWarning
 
 _FEW = 0.01
 _ENOUGH = 0.05

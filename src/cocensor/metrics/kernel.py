@@ -18,10 +18,12 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, Rows, row_blocks
 from cocensor._parallel import in_threads
-from cocensor._warnings import HorizonWarning
-from cocensor.adjustments import EventWeights, Functionals
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.known import Known
-from cocensor.data import Predicted, shown_time
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import shown_time
+from cocensor.warnings import HorizonWarning
 
 # Strips of subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
 _JOB_STRIPS = 2

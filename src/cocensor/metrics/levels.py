@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
-from cocensor.adjustments import DenseGradient, EventWeights, Functionals
-from cocensor.data import Predicted
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import DenseGradient, Functionals
+from cocensor.data.predictions import Predicted
 from cocensor.metrics.horizon import refuse_unanswered
 
 

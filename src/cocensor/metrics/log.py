@@ -32,7 +32,7 @@ class IntegratedLogScore(PointwiseMetric):
     >>> import cocensor as cc
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
-    >>> log_score = cc.IntegratedLogScore(floor=1e-6)
+    >>> log_score = cc.metrics.IntegratedLogScore(floor=1e-6)
     >>> round(float(cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=log_score).score("cox")), 4)
     0.3593
     """

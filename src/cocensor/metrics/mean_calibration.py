@@ -13,10 +13,10 @@ from cocensor._checks import FloatArray
 from cocensor._notes import Note, noted
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.copulas import Copula
-from cocensor.data import Predicted
-from cocensor.inference import Estimates
+from cocensor.data.predictions import Predicted
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.comparisons import Direction
+from cocensor.inference.estimates import Estimates
 from cocensor.metrics.calibration_values import rows_of
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections

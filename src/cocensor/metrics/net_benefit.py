@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_vector, check_number, refuse_first
 from cocensor._namespaces import namespace
-from cocensor.adjustments import Adjustment, DenseGradient, EventWeights, Fitted, Functionals, Part, Tile
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
+from cocensor.adjustments.tile import Tile
 from cocensor.copulas import Copula
-from cocensor.data import Predicted
+from cocensor.data.predictions import Predicted
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Profile
 from cocensor.metrics.kernel import Loss
@@ -46,7 +48,7 @@ class NetBenefit(SectionMetric):
     >>> import cocensor as cc
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
-    >>> benefit = cc.NetBenefit(0.3, at=3.5)
+    >>> benefit = cc.metrics.NetBenefit(0.3, at=3.5)
     >>> round(float(cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=benefit).score("cox")), 3)
     0.464
     """

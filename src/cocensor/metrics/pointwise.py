@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice
-from cocensor.adjustments import EventWeights, Functionals, Linearised
-from cocensor.data import Predicted, TimeGrid
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
@@ -33,7 +35,7 @@ class PointwiseMetric(Metric):
     >>> import cocensor as cc
     >>> from cocensor.metrics.kernel import Loss
     >>> @dataclass(frozen=True)
-    ... class AbsoluteError(cc.PointwiseMetric):
+    ... class AbsoluteError(cc.metrics.PointwiseMetric):
     ...     name, label, range = "absolute", "mean absolute error of the status", (0.0, 1.0)
     ...     @property
     ...     def loss(self):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
-from cocensor.data import Predicted
+from cocensor.data.predictions import Predicted
 
 #: Gives two weights of some subjects, (subjects, columns) each.
 Taken = Callable[[Rows], tuple[FloatArray, FloatArray]]

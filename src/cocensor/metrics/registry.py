@@ -58,7 +58,8 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from cocensor import Metric, MetricValue, metric, register_metric, unregister_metric
+    >>> from cocensor import metric
+    >>> from cocensor.metrics import Metric, MetricValue, register_metric, unregister_metric
     >>> @register_metric
     ... @dataclass(frozen=True)
     ... class Calibration(Metric):
@@ -106,7 +107,7 @@ def metric_names() -> list[str]:
 
     Examples
     --------
-    >>> from cocensor import metric_names
+    >>> from cocensor.metrics import metric_names
     >>> metric_names()[:4]
     ['ibs', 'brier', 'ils', 'auc']
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
-from cocensor.adjustments import DenseGradient
+from cocensor.adjustments.gradient import DenseGradient
 from cocensor.metrics.ranks import Order
 
 #: False positive rates at which a ROC curve is given.

@@ -13,23 +13,22 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray
 from cocensor._parallel import one_blas_thread
-from cocensor._warnings import PredictionWarning
-from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised, adjustment
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
+from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import are_foreign, refuse_foreign
 from cocensor.copulas import Copula
-from cocensor.data import (
-    Predicted,
-    PredictionsAt,
-    Survival,
-    TimeGrid,
-    as_predictions,
-    subject_labels,
-)
-from cocensor.inference import Influence, influence
+from cocensor.data import Survival
+from cocensor.data.border import as_predictions
+from cocensor.data.ids import subject_labels
+from cocensor.data.predictions import Predicted, PredictionsAt
+from cocensor.data.times import TimeGrid
+from cocensor.inference import Influence
+from cocensor.inference.influence import influence
 from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
+from cocensor.warnings import PredictionWarning
 
 
 def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from cocensor._checks import as_times, check_number
-from cocensor.data import TimeGrid, with_unit
+from cocensor.data.times import TimeGrid, with_unit
 
 #: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
 SingleTimes = Literal["never", "only", "also"]

@@ -18,7 +18,9 @@ _STARTS = (-0.6, 0.3, 0.6, 0.9)
 _FAMILIES = ("clayton", "frank")
 
 
-def without_covariates(copula: cc.Copula, protocol: Protocol, suffix: str = "") -> dict[str, cc.Adjustment]:
+def without_covariates(
+    copula: cc.copulas.Copula, protocol: Protocol, suffix: str = ""
+) -> dict[str, cc.adjustments.Adjustment]:
     """IPCW, the paper's scores and the other marginal ones; ``suffix`` says in their names where the copula is from.
 
     The published ones weigh by G(t_i), by nothing where G = 0, and take the polygon through the curve for margin times.
@@ -29,15 +31,15 @@ def without_covariates(copula: cc.Copula, protocol: Protocol, suffix: str = "") 
         "tail": "last",
     }
     margin: dict[str, Any] = {"interpolation": "linear" if published else "step", "tail": "last"}
-    found: dict[str, cc.Adjustment] = {
+    found: dict[str, cc.adjustments.Adjustment] = {
         "IPCW (KM)": cc.IPCW("km", min_probability=None if published else 1e-3, **ipcw),
         "IPCW (Cox)": cc.IPCW("cox", min_probability=1e-3, **ipcw),
-        "Dep (KM)": cc.MarginTime(cc.Independence(), weighting="none", **margin),
+        "Dep (KM)": cc.adjustments.MarginTime(cc.Independence(), weighting="none", **margin),
     }
-    if isinstance(copula, cc.ArchimedeanCopula):
-        named: dict[str, cc.Adjustment] = {
-            "Dep (CG)": cc.MarginTime(copula, weighting="none", **margin),
-            "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty", **margin),
+    if isinstance(copula, cc.copulas.ArchimedeanCopula):
+        named: dict[str, cc.adjustments.Adjustment] = {
+            "Dep (CG)": cc.adjustments.MarginTime(copula, weighting="none", **margin),
+            "IBS-Dep": cc.adjustments.MarginTime(copula, weighting="uncertainty", **margin),
             "CG-Q": cc.Imputation((), copula, "event_free", tail="last"),
             "given the censoring": cc.Imputation((), copula, "dropout", tail="last"),
             "dependent IPCW": cc.DependentIPCW(copula, tail="last"),
@@ -46,7 +48,7 @@ def without_covariates(copula: cc.Copula, protocol: Protocol, suffix: str = "") 
     return found
 
 
-def imputation(given: Given, copula: cc.Copula, margins: MarginForm) -> cc.Imputation:
+def imputation(given: Given, copula: cc.copulas.Copula, margins: MarginForm) -> cc.Imputation:
     """Imputation by a joint model given covariates, or given the evaluated model's own prediction."""
     return cc.Imputation(
         given,
@@ -59,7 +61,7 @@ def imputation(given: Given, copula: cc.Copula, margins: MarginForm) -> cc.Imput
     )
 
 
-def given_everything(copula: cc.Copula) -> cc.Imputation:
+def given_everything(copula: cc.copulas.Copula) -> cc.Imputation:
     """Imputation by one joint model for all learners, given their predictions and the covariates."""
     return cc.Imputation(
         "everything",
@@ -75,9 +77,9 @@ def given_everything(copula: cc.Copula) -> cc.Imputation:
     )
 
 
-def floor(sample: SemiSyntheticSample) -> cc.TrueLaw:
+def floor(sample: SemiSyntheticSample) -> cc.adjustments.TrueLaw:
     """Imputation by the law that the times of a sample were drawn from, given all features."""
-    return cc.TrueLaw(
+    return cc.adjustments.TrueLaw(
         sample.copula,
         sample.event_survival,
         lambda t: sample.own_survival("event", t),
@@ -85,10 +87,10 @@ def floor(sample: SemiSyntheticSample) -> cc.TrueLaw:
     )
 
 
-def selected_copula(train: SimulatedSurvival, validation: SimulatedSurvival) -> cc.Copula:
+def selected_copula(train: SimulatedSurvival, validation: SimulatedSurvival) -> cc.copulas.Copula:
     """The copula that the paper's procedure selects; where no joint model can be fitted, the cell fails and says so."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.FitWarning)
+        warnings.simplefilter("ignore", cc.warnings.FitWarning)
         choice = cc.select_copula(
             train.X,
             train.y,
@@ -107,11 +109,11 @@ def selected_copula(train: SimulatedSurvival, validation: SimulatedSurvival) -> 
 
 
 def fitted_once(
-    adjustment: cc.Adjustment,
+    adjustment: cc.adjustments.Adjustment,
     train: SimulatedSurvival,
     test: SimulatedSurvival,
     predictions: Mapping[str, cc.Predictions],
-) -> cc.Adjustment | cc.Fitted:
+) -> cc.adjustments.Adjustment | cc.adjustments.Fitted:
     """Fitted here, for all learners; one that cannot be says so when it is asked, and an imputation model at once.
 
     What needs the prediction of one model alone is fitted when that is scored.
@@ -119,7 +121,7 @@ def fitted_once(
     if "prediction" in adjustment.needs:
         return adjustment
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.FitWarning)
+        warnings.simplefilter("ignore", cc.warnings.FitWarning)
         if "predictions" in adjustment.needs:
             return adjustment.fit(test.y, test.X, predictions)
         try:

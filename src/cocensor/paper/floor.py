@@ -26,7 +26,7 @@ class Floor(SemiSyntheticCopula):
         """One seed after the other, so that a run that is stopped has whole grids."""
         return sorted(super().cells(), key=lambda cell: cell["seed"])
 
-    def _adjustments(self, copula: cc.Copula, where: str) -> dict[str, cc.Adjustment]:
+    def _adjustments(self, copula: cc.copulas.Copula, where: str) -> dict[str, cc.adjustments.Adjustment]:
         """IPCW, the imputations at the true copula, and the imputation model at independence as well."""
         ipcw = without_covariates(copula, self.config.protocol)
         return {
@@ -38,7 +38,7 @@ class Floor(SemiSyntheticCopula):
         }
 
     def _informed(
-        self, known: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
-    ) -> dict[str, cc.Adjustment]:
+        self, known: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+    ) -> dict[str, cc.adjustments.Adjustment]:
         """The copula is all that is known."""
         return {}

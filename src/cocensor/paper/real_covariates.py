@@ -24,8 +24,9 @@ from cocensor._checks import (
 )
 from cocensor._numerics import open_uniform
 from cocensor.copulas import Copula, Independence
-from cocensor.data import Survival, WhichMargin
+from cocensor.data import Survival
 from cocensor.data.covariates import column_names
+from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import Ties
 from cocensor.metrics.harrell import harrell_c

@@ -48,7 +48,10 @@ class Scoring:
         return matched, matched
 
     def rows(
-        self, curves: cc.Predictions, adjustments: Mapping[str, cc.Adjustment | cc.Fitted], **same: Any
+        self,
+        curves: cc.Predictions,
+        adjustments: Mapping[str, cc.adjustments.Adjustment | cc.adjustments.Fitted],
+        **same: Any,
     ) -> list[Row]:
         """One row per adjustment, with what is the ``same`` in all; one that has no answer says why."""
         oracle_end, end = self.ends
@@ -73,11 +76,16 @@ class Scoring:
             )
         return rows
 
-    def _score(self, adjustment: cc.Adjustment | cc.Fitted, curves: cc.Predictions, end: float) -> float:
+    def _score(
+        self,
+        adjustment: cc.adjustments.Adjustment | cc.adjustments.Fitted,
+        curves: cc.Predictions,
+        end: float,
+    ) -> float:
         times = np.linspace(0.0, end, _N_TIMES[self.protocol])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.HorizonWarning)
-            warnings.simplefilter("ignore", cc.FitWarning)
+            warnings.simplefilter("ignore", cc.warnings.HorizonWarning)
+            warnings.simplefilter("ignore", cc.warnings.FitWarning)
             score = cc.integrated_brier_score(
                 self.train.y,
                 self.test.y,

@@ -151,10 +151,10 @@ class SemiSyntheticExperiment(Experiment):
         model = learner(name, preset="published").fit(train.X, train.y, validation.X, validation.y)
         return published_curves(model.predict(test.X), train.y.time[train.y.event])
 
-    def _adjustments(self, copula: cc.Copula, where: str) -> dict[str, cc.Adjustment]:
+    def _adjustments(self, copula: cc.copulas.Copula, where: str) -> dict[str, cc.adjustments.Adjustment]:
         """Those of the paper and ours; ``where`` says in their names where the copula is from."""
         found = without_covariates(copula, self.config.protocol, f", {where}")
-        at: dict[str, cc.Copula] = {where: copula, "independence": cc.Independence()}
+        at: dict[str, cc.copulas.Copula] = {where: copula, "independence": cc.Independence()}
         for label, assumed in at.items():
             for margins in MARGIN_FORMS:
                 for given in _GIVEN:
@@ -162,8 +162,8 @@ class SemiSyntheticExperiment(Experiment):
         return found
 
     def _informed(
-        self, known: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
-    ) -> dict[str, cc.Adjustment]:
+        self, known: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+    ) -> dict[str, cc.adjustments.Adjustment]:
         """Adjustments for one learner that know more of the truth than the copula."""
         return _at_tau_given_the_score(known, test, curves)
 
@@ -233,8 +233,8 @@ class SemiSyntheticCopula(SemiSyntheticExperiment):
 
 
 def _at_tau_given_the_score(
-    copula: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
-) -> dict[str, cc.Adjustment]:
+    copula: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+) -> dict[str, cc.adjustments.Adjustment]:
     """Given the prediction, at the τ that event and dropout of the test part have given the prediction's score.
 
     Given less than all features, they depend on each other otherwise than given all.

@@ -98,15 +98,15 @@ class SyntheticExperiment(Experiment):
         scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
         return scoring.rows(curves, self._adjustments(assumed), **same, **rate)
 
-    def _draw(self, cell: Cell, truth: cc.Copula) -> SyntheticSample:
+    def _draw(self, cell: Cell, truth: cc.copulas.Copula) -> SyntheticSample:
         return self._design(cell, truth).draw(cell["seed"])
 
-    def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
+    def _design(self, cell: Cell, truth: cc.copulas.Copula) -> SyntheticDesign:
         return SyntheticDesign.preset(
             self.config.preset, n=self.config.n, copula=truth, censoring_rate=cell["censoring_rate"]
         )
 
-    def _adjustments(self, assumed: cc.Copula) -> dict[str, cc.Adjustment]:
+    def _adjustments(self, assumed: cc.copulas.Copula) -> dict[str, cc.adjustments.Adjustment]:
         return without_covariates(assumed, self.config.protocol) | {
             "given covariates, Weibull": imputation("covariates", assumed, "weibull"),
             "given covariates, spline": imputation("covariates", assumed, "spline"),
@@ -234,7 +234,7 @@ class Censoring(SyntheticExperiment):
             return [{"censoring_rate": None, "scale_factor": factor} for factor in _SCALE_FACTORS[copula]]
         return [{"censoring_rate": round(0.05 + 0.1 * k, 2)} for k in range(10)]
 
-    def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
+    def _design(self, cell: Cell, truth: cc.copulas.Copula) -> SyntheticDesign:
         design = super()._design(cell, truth)
         shape, scale = design.dropout
         return replace(design, dropout=(shape, scale * cell.get("scale_factor", 1.0)))

@@ -9,7 +9,8 @@ import numpy as np
 
 from cocensor._checks import FloatArray
 from cocensor.adjustments import EventWeights
-from cocensor.data import Predicted, RiskScores, TimeGrid
+from cocensor.data.predictions import Predicted, RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue, PointwiseMetric
 from cocensor.metrics.auc import CumulativeDynamicAUC, area, roc_curve

@@ -10,11 +10,12 @@ import numpy as np
 
 from cocensor._checks import IntArray
 from cocensor._notes import Note, noted
-from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import EventWeights, Fitted, Linearised
+from cocensor.adjustments import EventWeights, Fitted
+from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
-from cocensor.data import Predicted, TimeGrid
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.scale.accumulators import Accumulator
@@ -22,6 +23,7 @@ from cocensor.scale.passes import Plan, Stage, Sums, Task
 from cocensor.scale.scan import Scan
 from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.scores import AdjustmentScores, Scoring, with_scores
+from cocensor.warnings import FitWarning, HorizonWarning, collected
 
 
 def planned(

@@ -11,16 +11,11 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_length
 from cocensor._notes import Note
-from cocensor.data import (
-    Predicted,
-    Predictions,
-    Probabilities,
-    RiskScores,
-    Survival,
-    as_predictions,
-    subject_labels,
-)
+from cocensor.data import Predictions, Survival
+from cocensor.data.border import as_predictions
 from cocensor.data.covariates import chosen_covariates
+from cocensor.data.ids import subject_labels
+from cocensor.data.predictions import Predicted, Probabilities, RiskScores
 from cocensor.scale.draw import hashed
 from cocensor.scale.scan import Batch, Columns, Part, Scan, at_columns, batch_rows
 from cocensor.study.prepare import matching_note
@@ -97,7 +92,7 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
     >>> import cocensor as cc
     >>> first = {"cox": ([1.0, 2.0], np.array([[0.8, 0.4], [0.9, 0.7]]))}, ([0.5, 2.5], [1, 0])
     >>> second = {"cox": ([1.0, 2.0], np.array([[0.7, 0.2]]))}, ([1.5], [1])
-    >>> scan = cc.scan_chunks([first, second])
+    >>> scan = cc.scale.scan_chunks([first, second])
     >>> scan
     ChunkScan(n=3 in 2 chunks; cox (2 times, 1 to 2))
     >>> [batch.rows.tolist() for part in scan.parts for batch in scan.batches(part)]

@@ -15,7 +15,8 @@ from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Fitted, Imputation
 from cocensor.adjustments.imputation_design import wanted_times
 from cocensor.adjustments.samples import Samples
-from cocensor.data import Predicted, Predictions, Probabilities, Survival
+from cocensor.data import Predictions, Survival
+from cocensor.data.predictions import Predicted, Probabilities
 from cocensor.joint import CopulaChoice
 from cocensor.scale.assemble import about_subjects, assembled, kept_data, planned
 from cocensor.scale.passes import read_drawn, read_everything, read_outcomes

@@ -13,19 +13,12 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, as_tuple, check_choice, naming, refuse_column
 from cocensor._notes import Note, noted
-from cocensor.data import (
-    TAILS,
-    Interpolation,
-    Predicted,
-    Predictions,
-    PredictionsAt,
-    RiskScores,
-    Survival,
-    Tail,
-)
+from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates, read_covariates
 from cocensor.data.curves import is_risk, times_of
 from cocensor.data.ids import check_distinct, join, refuse_missing, refuse_unknown
+from cocensor.data.interpolation import TAILS, Tail
+from cocensor.data.predictions import Interpolation, Predicted, PredictionsAt, RiskScores
 from cocensor.data.probabilities import count_rounded, fall
 from cocensor.data.tables import FLAGS, IDS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import FloatArray, IntArray
-from cocensor._warnings import HorizonWarning, collected
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import Predicted, Predictions, Probabilities, RiskTable, TimeGrid
+from cocensor.data import Predictions, RiskTable
+from cocensor.data.predictions import Predicted, Probabilities
+from cocensor.data.times import TimeGrid
 from cocensor.metrics import Metric
 from cocensor.scale.accumulators import Accumulator, accumulator_of
 from cocensor.scale.draw import Drawn
 from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData
+from cocensor.warnings import HorizonWarning, collected
 
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
 Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]

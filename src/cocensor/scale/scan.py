@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from cocensor._checks import BoolArray, FloatArray, IntArray, Progress
 from cocensor._notes import Note
-from cocensor.data import Predicted, Predictions, PredictionsAt, RiskScores, Survival
+from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates
+from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 
 if TYPE_CHECKING:
     from cocensor.study import Evaluation
@@ -200,7 +201,7 @@ class Scan(ABC):
         >>> times = cc.time_grid(data.y, n=20, horizon={"at_risk": 0.1})
         >>> curves = cc.CoxPH().fit(data.X[:500], data.y[:500]).survival(times, data.X)
         >>> parts = [slice(start, start + 1000) for start in range(0, 4000, 1000)]
-        >>> scan = cc.scan_chunks([({"cox": (times, curves[part])}, data.y[part]) for part in parts])
+        >>> scan = cc.scale.scan_chunks([({"cox": (times, curves[part])}, data.y[part]) for part in parts])
         >>> found = scan.evaluate(adjustments="ipcw", metrics="ibs", n_kept=1000)
         >>> held = cc.evaluate({"cox": (times, curves)}, data.y, adjustments="ipcw", metrics="ibs")
         >>> abs(float(found.score("cox")) - float(held.score("cox"))) < 1e-12

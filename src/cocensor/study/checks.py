@@ -15,10 +15,12 @@ from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.adjustments import IPCW
 from cocensor.adjustments.samples import Samples
-from cocensor.data import Predicted, Predictions, PredictionsAt, RiskScores, Survival, TimeGrid, on_times
+from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates
+from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores, on_times
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import KaplanMeier
-from cocensor.inference import Estimate, Estimates
+from cocensor.inference.estimates import Estimate, Estimates
 from cocensor.metrics import BrierScore, Concordance, IntegratedBrierScore, Metric
 from cocensor.study.data import REFERENCE, EvaluationData, Horizon
 from cocensor.study.scores import AdjustmentScores, score_with_metric, scores_under
@@ -65,7 +67,7 @@ class Check:
 
     Examples
     --------
-    >>> from cocensor import Check
+    >>> from cocensor.study import Check
     >>> check = Check("negative_skill", "cox", {"skill": -0.52, "cause": "risks"})
     >>> print(check)
     Its skill is -52 %: one Kaplan–Meier curve for everybody does better. Are these risks? Give 1 − risk.

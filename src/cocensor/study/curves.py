@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, Progress, check_choice, check_whole
-from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import EventWeights, Linearised
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import Linearised
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
-from cocensor.data import Predicted, TimeGrid
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
-from cocensor.inference import Estimates
+from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics import (
     BrierScore,
@@ -32,6 +33,7 @@ from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds
 from cocensor.study.data import REFERENCE, EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes
+from cocensor.warnings import FitWarning, HorizonWarning, collected
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation

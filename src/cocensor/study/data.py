@@ -13,18 +13,20 @@ from cocensor._checks import FloatArray, Rows, check_whole, escaped, frame_of_ro
 from cocensor._json import finite
 from cocensor._notes import Note, noted
 from cocensor._views import view
-from cocensor._warnings import FitWarning, collected
 from cocensor.adjustments import EventWeights, Fitted
 from cocensor.adjustments.joint_settings import design_given
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula, Independence
-from cocensor.data import Predicted, Predictions, RiskTable, Survival, TimeAxis, TimeGrid
+from cocensor.data import Predictions, RiskTable, Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeAxis, TimeGrid
 from cocensor.estimators import KaplanMeier
 from cocensor.inference.influence import Subsample
 from cocensor.joint import CopulaChoice, select_copula
 from cocensor.joint.design import Design
 from cocensor.metrics import Metric
+from cocensor.warnings import FitWarning, collected
 
 #: Of intervals that are asked for where the evaluation itself has none.
 DEFAULT_LEVEL = 0.95

@@ -15,7 +15,8 @@ from cocensor._cached import cached_property
 from cocensor._checks import Progress, as_tuple, check_choice, check_whole, escaped
 from cocensor._notes import Note
 from cocensor._views import view
-from cocensor.inference import Comparison, Estimates, compare
+from cocensor.inference.comparisons import Comparison, compare
+from cocensor.inference.estimates import Estimates
 from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
 from cocensor.study import curves
 from cocensor.study.checks import Check
@@ -400,7 +401,7 @@ class Evaluation:
         >>> round(found.verdict.robustness.tau, 2), round(found.verdict.robustness.hazard_ratio, 1)
         (0.26, 1.7)
         """
-        from cocensor.study.sensitivity import sensitivity
+        from cocensor.study.sensitivity.run import sensitivity
 
         asked = SensitivityPlan.of(families, taus, adjustments, hazard_ratios, plausible)
         given = {"families": families, "taus": taus, "adjustments": adjustments}
@@ -420,7 +421,7 @@ class Evaluation:
         at : float, optional
             Asks for the value at one time.
         """
-        from cocensor.study.sensitivity import find_bounds
+        from cocensor.study.sensitivity.bounds import find_bounds
 
         return find_bounds(self, metric_of(self, metric, at))
 

@@ -17,7 +17,8 @@ from cocensor.adjustments import Fitted
 from cocensor.adjustments.imputation_design import risk_score
 from cocensor.adjustments.joint_settings import JointFit
 from cocensor.copulas import Copula
-from cocensor.data import Survival, TimeAxis
+from cocensor.data import Survival
+from cocensor.data.times import TimeAxis
 from cocensor.joint.design import Design
 from cocensor.joint.expected import Expected, expected_counts
 from cocensor.study.data import EvaluationData

@@ -21,17 +21,11 @@ from cocensor._checks import (
     refuse_first,
 )
 from cocensor._notes import Note, noted
-from cocensor.adjustments import (
-    Adjustment,
-    Fitted,
-    adjustment,
-    adjustment_label,
-    adjustment_name,
-    needs_copula,
-)
+from cocensor.adjustments import Adjustment, Fitted, adjustment
+from cocensor.adjustments.registry import adjustment_label, adjustment_name, needs_copula
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence, copula_families
 from cocensor.copulas.registry import as_taus
-from cocensor.data import TimeAxis, TimeGrid
+from cocensor.data.times import TimeAxis, TimeGrid
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric
 

@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from cocensor._checks import check_choice
-from cocensor.adjustments import Adjustment, adjustment, adjustment_names, needs_copula
+from cocensor.adjustments import Adjustment, adjustment, adjustment_names
+from cocensor.adjustments.registry import needs_copula
 from cocensor.copulas import Copula, Independence, copula, copula_families
 from cocensor.metrics import Metric, metric
 from cocensor.metrics.registry import metric_kinds

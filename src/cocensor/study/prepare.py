@@ -14,20 +14,12 @@ from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 from cocensor.adjustments.samples import Samples
-from cocensor.data import (
-    Matching,
-    Predicted,
-    Predictions,
-    PredictionsAt,
-    RiskScores,
-    Survival,
-    TimeAxis,
-    TimeGrid,
-    ended_by_reason,
-    unmarked_end,
-)
+from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates, chosen_covariates
-from cocensor.data.ids import check_same_order, row_labels
+from cocensor.data.ids import Matching, check_same_order, row_labels
+from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
+from cocensor.data.survival import ended_by_reason, unmarked_end
+from cocensor.data.times import TimeAxis, TimeGrid
 from cocensor.metrics import BrierScore, Metric, time_grid
 from cocensor.metrics.single_time import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon

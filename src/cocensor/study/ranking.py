@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from math import isfinite, nan
 
 from cocensor._cached import cached_property
-from cocensor.inference import Estimates, compare, may_be_best
+from cocensor.inference.comparisons import compare, may_be_best
+from cocensor.inference.estimates import Estimates
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import metric_of, results_of

@@ -12,7 +12,6 @@ from typing import Any
 from cocensor._checks import Progress
 from cocensor._files import write_whole
 from cocensor._views import view
-from cocensor._warnings import FitWarning, collected
 from cocensor.joint import DependenceProfile
 from cocensor.metrics import CalibrationCurve, DCalibration, DCalibrationResult, DecisionCurve
 from cocensor.study.curves import CurveErrors, MarginCurves, curve_errors, margin_curves, profile_errors
@@ -21,6 +20,7 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import results_of
 from cocensor.study.sensitivity import Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.verdict import Verdict
+from cocensor.warnings import FitWarning, collected
 
 #: Called with the name of a phase; what it returns is called with the number of finished steps and of all.
 Phases = Callable[[str], Progress]

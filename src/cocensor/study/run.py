@@ -22,11 +22,14 @@ from cocensor._checks import (
 )
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor._warnings import FitWarning, collected
 from cocensor.adjustments import Adjustment, Fitted, Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Predicted, Survival, TimeGrid, as_predictions, predict, subject_labels
+from cocensor.data import Survival
+from cocensor.data.border import as_predictions, predict
+from cocensor.data.ids import subject_labels
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, time_grid
 from cocensor.metrics.scoring import chosen_adjustment
@@ -45,6 +48,7 @@ from cocensor.study.prepare import (
     usable_samples,
 )
 from cocensor.study.scores import AdjustmentScores, about_intervals, fits_under, scores_of, scores_under
+from cocensor.warnings import FitWarning, collected
 
 _ONE_EACH = "every subject counts once, and as independent of the others"
 #: Why what users may look for is not there, by argument.

@@ -14,16 +14,18 @@ import numpy as np
 from cocensor._checks import FloatArray, Progress
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads
-from cocensor._warnings import FitWarning, HorizonWarning, collected
-from cocensor.adjustments import Adjustment, EventWeights, Fitted, Linearised
+from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Resample
-from cocensor.data import Predicted, TimeGrid
-from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influence, as_estimates, influence
-from cocensor.inference.estimates import Method
-from cocensor.inference.influence import Subsample
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid
+from cocensor.inference import Influence
+from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
+from cocensor.inference.influence import Subsample, as_estimates, influence
 from cocensor.metrics import Metric, MetricValue
 from cocensor.study.data import REFERENCE, EvaluationData, ResampledData, Resampling
 from cocensor.study.imputation_fit import ImputationFit, imputation_fit
+from cocensor.warnings import FitWarning, HorizonWarning, collected
 
 #: A fit, and the models that it serves.
 Served = tuple[Fitted, tuple[str, ...]]

@@ -10,7 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
-from cocensor.inference import Comparison, Estimates, as_estimates, indistinguishable_from_best, pairwise
+from cocensor.inference.comparisons import Comparison, indistinguishable_from_best, pairwise
+from cocensor.inference.estimates import Estimates
+from cocensor.inference.influence import as_estimates
 from cocensor.metrics import Metric, MetricValue
 from cocensor.study.curves import CurveErrors, curve_errors, profile_errors
 from cocensor.study.data import REFERENCE

@@ -100,8 +100,8 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_given_the_rest_is_not_marginal():
     """At a correlation of 0.8, 0.113 is true where marginal draws give 0.237."""
-    assert cc.induced_tau(np.exp(1.0), np.exp(0.8)) == pytest.approx(0.237, abs=5e-4)
-    assert cc.induced_tau(np.exp(0.6), np.exp(0.48)) == pytest.approx(0.113, abs=5e-4)
+    assert cc.study.sensitivity.induced_tau(np.exp(1.0), np.exp(0.8)) == pytest.approx(0.237, abs=5e-4)
+    assert cc.study.sensitivity.induced_tau(np.exp(0.6), np.exp(0.48)) == pytest.approx(0.113, abs=5e-4)
     assert simulated(LAWS["normal"], 1.0, 0.8) == pytest.approx(0.1135, abs=3.5e-3)
 
 
@@ -153,9 +153,9 @@ def test_all_together_is_kendalls_tau_without_covariates():
     ("tau", "ratio"), [(0.1, 1.64), (0.2, 2.19), (0.4, 4.21), (0.5, 6.63), (-0.2, 2.19), (0.0, 1.0)]
 )
 def test_hidden_factor(tau, ratio):
-    found = cc.hidden_hazard_ratio(tau)
+    found = cc.study.sensitivity.hidden_hazard_ratio(tau)
     assert found == pytest.approx(ratio, abs=5e-3)
-    assert cc.induced_tau(found, found) == pytest.approx(abs(tau), abs=1e-10)
+    assert cc.study.sensitivity.induced_tau(found, found) == pytest.approx(abs(tau), abs=1e-10)
 
 
 def test_a_normal_factor_by_quadrature():
@@ -164,9 +164,9 @@ def test_a_normal_factor_by_quadrature():
     expected = (
         np.tanh(np.log(1.5) * apart / 2) * np.tanh(np.log(0.7) * apart / 2) @ weights / np.sqrt(2 * np.pi)
     )
-    assert cc.induced_tau(1.5, 0.7) == pytest.approx(expected, abs=1e-10)
-    assert cc.hidden_hazard_ratio(1e-6) == pytest.approx(np.exp(np.sqrt(2e-6)), rel=1e-6)
-    assert cc.hidden_hazard_ratio(0.9999) == np.inf
+    assert cc.study.sensitivity.induced_tau(1.5, 0.7) == pytest.approx(expected, abs=1e-10)
+    assert cc.study.sensitivity.hidden_hazard_ratio(1e-6) == pytest.approx(np.exp(np.sqrt(2e-6)), rel=1e-6)
+    assert cc.study.sensitivity.hidden_hazard_ratio(0.9999) == np.inf
 
 
 def test_multiples_of_the_strongest():
@@ -212,7 +212,9 @@ def test_administrative_censoring_censors_both():
     event, dropout = latent(0.8 * X[:, 0], rng), latent(0.5 * X[:, 0], rng)
     found = cc.plausible_tau(X, cc.Survival.from_latent(event, dropout, 0.5), n_resamples=50)
     low, high = found.strongest.interval
-    assert found.strongest.tau == pytest.approx(cc.induced_tau(np.exp(0.8), np.exp(0.5)), abs=high - low)
+    assert found.strongest.tau == pytest.approx(
+        cc.study.sensitivity.induced_tau(np.exp(0.8), np.exp(0.5)), abs=high - low
+    )
     assert found.n_events + found.n_dropouts < found.n == 4000
 
 
@@ -297,9 +299,9 @@ def test_what_has_no_benchmark_is_refused():
     refuses(lambda: cc.plausible_tau(X[:20], y), "X", "20")
     refuses(lambda: cc.plausible_tau(X, y, n_resamples=1), "n_resamples", "1")
     refuses(lambda: cc.plausible_tau(X, y, confidence_level=2), "confidence_level", "2")
-    refuses(lambda: cc.induced_tau(0.0, 2.0), "hazard_ratio_event", "0.0")
-    refuses(lambda: cc.induced_tau(2.0, -1.0), "hazard_ratio_dropout", "-1.0")
-    refuses(lambda: cc.hidden_hazard_ratio(1), "tau", "1")
+    refuses(lambda: cc.study.sensitivity.induced_tau(0.0, 2.0), "hazard_ratio_event", "0.0")
+    refuses(lambda: cc.study.sensitivity.induced_tau(2.0, -1.0), "hazard_ratio_dropout", "-1.0")
+    refuses(lambda: cc.study.sensitivity.hidden_hazard_ratio(1), "tau", "1")
 
 
 def test_ties_zero_times_and_the_order_of_memory_change_nothing():

@@ -9,8 +9,8 @@ import pytest
 import cocensor as cc
 from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
-from cocensor.data import TimeGrid
 from cocensor.data.border import as_predictions
+from cocensor.data.times import TimeGrid
 from cocensor.metrics.pointwise import time_average
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.sensitivity.extremes import Dropouts, extremes_of_auc, extremes_of_mean
@@ -348,7 +348,7 @@ def test_many_pairs_in_several_passes_have_the_same_bounds(monkeypatch):
 
 def test_nothing_is_said_after_the_last_end_of_study():
     y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0], [0, 0, 0, 1])
-    with pytest.warns(cc.HorizonWarning):
+    with pytest.warns(cc.warnings.HorizonWarning):
         refuses(lambda: Dropouts.of(Samples.of(y), TimeGrid.of([1.0, 5.0])), "5")
 
 

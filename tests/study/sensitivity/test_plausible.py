@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.inference import Estimates
+from cocensor.inference.estimates import Estimates
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.sensitivity import (
-    Grid,
-    PlausibleRange,
-    Sensitivity,
-    default_taus,
-)
+from cocensor.study.sensitivity import Sensitivity
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
+from cocensor.study.sensitivity.grid import Grid
 from cocensor.study.sensitivity.result import multiple
+from cocensor.study.sensitivity.run import default_taus
 from cocensor.views.numbers.grids import sensitivity_numbers
 
 
@@ -30,7 +28,7 @@ def made(result, grid, ratios=None, error=0.01, asked=None):
     base = result.results["imputation"]
 
     def answer(difference, at):
-        values = {"ibs": {"a": cc.MetricValue(0.2 + difference), "b": cc.MetricValue(0.2)}}
+        values = {"ibs": {"a": cc.metrics.MetricValue(0.2 + difference), "b": cc.metrics.MetricValue(0.2)}}
         rows = np.array([[error, 0.0]])
         errors = {"ibs": Estimates(("a", "b"), np.array([0.2 + difference, 0.2]), rows)}
         ratio = (1 + at) / (1 - at) if -1 < at < 1 else None

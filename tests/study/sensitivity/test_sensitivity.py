@@ -10,8 +10,10 @@ from cocensor._notes import Note
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.lookup import metric_of
 from cocensor.study.scores import AdjustmentScores, score_refit
-from cocensor.study.sensitivity import Grid, PlausibleRange, Sensitivity, stretches
+from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity import run as sensitivity_run
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
+from cocensor.study.sensitivity.grid import Grid, stretches
 from cocensor.views.numbers.grids import sensitivity_numbers
 from tests.refusals import refuses
 
@@ -94,7 +96,7 @@ def made(result, scores):
     adjustment = result.results["imputation"]
 
     def answer(values):
-        found = {"ibs": {model: cc.MetricValue(value) for model, value in values.items()}}
+        found = {"ibs": {model: cc.metrics.MetricValue(value) for model, value in values.items()}}
         return AdjustmentScores(adjustment.name, adjustment.label, adjustment.adjustment, (), found, {})
 
     answers = {

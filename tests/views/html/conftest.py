@@ -9,8 +9,8 @@ import pytest
 import cocensor as cc
 from cocensor.metrics import Metric, MetricValue
 from cocensor.simulate import SyntheticDesign
-from cocensor.study import SensitivityPlan
 from cocensor.study.curves import curve_errors, margin_curves
+from cocensor.study.plan import SensitivityPlan
 from cocensor.study.report import Report
 from tests.browser import NAMES, chromium
 from tests.strategies import cox_predictions

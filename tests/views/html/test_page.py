@@ -460,7 +460,7 @@ def test_the_code_names_the_covariates_that_were_chosen_and_a_judge_that_was_giv
 
 
 def test_objects_are_shown_by_their_settings(split, cox, tmp_path):
-    own = {"mine": cc.MarginTime(cc.Clayton(2.0), weighting="uncertainty"), "ipcw": "ipcw"}
+    own = {"mine": cc.adjustments.MarginTime(cc.Clayton(2.0), weighting="uncertainty"), "ipcw": "ipcw"}
     found = evaluated(split, {"a": cox(0)}, adjustments=own, metrics=Sureness(), copula=None)
     said = code(found.to_html(tmp_path / "a.html"))
     assert f"'mine': {own['mine']!r}" in said

@@ -113,7 +113,7 @@ def test_benchmarks_stand_in_tables(shown, text):
     hidden = table(text, "how strong a hidden factor would have to be")
     assert list(hidden) == [("0.1",), ("0.3",), ("0.5",)]
     for (tau,), (ratio, multiple) in hidden.items():
-        assert values([ratio]) == [cc.hidden_hazard_ratio(float(tau))]
+        assert values([ratio]) == [cc.study.sensitivity.hidden_hazard_ratio(float(tau))]
         expected = found.multiple_for(float(tau))
         assert values([multiple]) == [expected if np.isfinite(expected) else None]
 

@@ -30,7 +30,7 @@ def decisions(net_benefit, reach=0.01):
     own, of_all = (
         Limited(each, reach, each - reach, each + reach) for each in (net_benefit, 0.3 - 0.7 * X / (1.0 - X))
     )
-    return cc.DecisionCurve(12.0, X, own, of_all, own)
+    return cc.metrics.DecisionCurve(12.0, X, own, of_all, own)
 
 
 def roc(curves, areas, times=(12,), shaded="band"):

@@ -16,7 +16,7 @@ def fit():
     good = cells([[20, 18], [31, 12]], [[20.0, 20.0], [30.0, 10.0]])
     bad = cells([[90, 18], [31, 0]], [[20.0, 20.0], [30.0, 0.5]])
     of_models = {"good": {"event": good, "dropout": good}, "bad": {"event": bad, "dropout": good}}
-    return cc.ImputationFit(cc.Independence(), np.array([1.0, 2.0]), of_models)
+    return cc.study.ImputationFit(cc.Independence(), np.array([1.0, 2.0]), of_models)
 
 
 def test_ratios_are_those_of_the_model_with_most_misfit_unless_another_is_named(fit):

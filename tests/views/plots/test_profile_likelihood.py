@@ -7,7 +7,7 @@ from cocensor.views.plots import CurveDisplay
 
 def test_the_drawing_shows_what_the_profile_holds():
     taus = np.array([-0.5, 0.0, 0.5])
-    profile = cc.DependenceProfile(
+    profile = cc.joint.DependenceProfile(
         {"frank": (taus, np.array([-120.0, -100.0, -97.0])), "joe": (taus[1:], np.array([-100.0, -99.0]))},
         independence=-100.0,
         n=50,
@@ -25,7 +25,7 @@ def test_the_drawing_shows_what_the_profile_holds():
 
 
 def test_what_is_drawn_whole_is_not_called_cut():
-    profile = cc.DependenceProfile(
+    profile = cc.joint.DependenceProfile(
         {"joe": (np.array([0.0, 0.5]), np.array([-3.0, 0.0]))}, independence=-3.0, n=50
     )
     ax = profile.plot()

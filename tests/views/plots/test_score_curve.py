@@ -85,7 +85,7 @@ def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluati
     plt.close(axes[0].figure)
 
 
-class NoCurve(cc.Metric):
+class NoCurve(cc.metrics.Metric):
     """A metric without values over time."""
 
     name, label, direction, range = "half", "one half", "greater", (0.0, 1.0)

@@ -13,7 +13,7 @@ TAUS = [0.0, 0.4, 0.8]
 TIMES = [0.4, 0.8, 1.2]
 
 
-class Hope(cc.Metric):
+class Hope(cc.metrics.Metric):
     """The mean prediction, of which greater is called better."""
 
     name, label, direction, range = "hope", "hope", "greater", (0.0, 1.0)

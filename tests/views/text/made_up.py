@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from cocensor.inference import Estimates
+from cocensor.inference.estimates import Estimates
 from cocensor.metrics import MetricValue
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import Grid, PlausibleRange, Sensitivity
+from cocensor.study.sensitivity import Sensitivity
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
+from cocensor.study.sensitivity.grid import Grid
 from cocensor.views.text import headline
 from cocensor.views.text.names import ISOLATE
 

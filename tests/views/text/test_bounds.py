@@ -101,6 +101,6 @@ def test_benchmarks_are_told_with_their_limit_and_names_are_isolated(three):
     assert headline(Report(evaluation, grid)).benchmarks == said
     *_, last = beside_scores(Report(evaluation, grid))
     assert last == plausible_tau_in_words(found)
-    few = cc.Note("warned", values={"why": "There are few dropouts."})
+    few = cc.study.Note("warned", values={"why": "There are few dropouts."})
     doubtful = replace(found, notes=(few,))
     assert few.text in beside_scores(Report(evaluation, grid, benchmarks=doubtful))[-1]

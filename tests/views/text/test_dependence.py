@@ -21,7 +21,7 @@ def choice(split):
 def profile_of(choice, at, curves):
     taus = np.array([0.0, 0.3, 0.6, 0.9])
     found = {family: (taus, np.array(values)) for family, values in curves.items()}
-    return cc.DependenceProfile(found, at, 150, choice=choice)
+    return cc.joint.DependenceProfile(found, at, 150, choice=choice)
 
 
 def test_advice_that_was_followed_is_left_out(split):
@@ -86,7 +86,7 @@ def test_what_did_not_converge_is_a_note_of_the_profile(choice, monkeypatch):
     monkeypatch.setattr(
         type(choice.problem), "margins_at", lambda self, c: replace(original(self, c), converged=False)
     )
-    with pytest.warns(cc.FitWarning):
+    with pytest.warns(cc.warnings.FitWarning):
         profile = choice.profile([0.5])
     assert {note.kind for note in profile.notes} == {"caution"}
     assert len(profile.to_dict()["notes"]) == len(choice.models) - 1

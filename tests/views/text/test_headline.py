@@ -88,7 +88,7 @@ def test_without_a_copula_there_is_nothing_to_vary(split, cox):
     assert "rests on a copula" in found.by
 
 
-class Reversed(cc.Metric):
+class Reversed(cc.metrics.Metric):
     """Made-up scores of which greater is better."""
 
     name, label, direction, range = "ibs", "made-up score", "greater", (0.0, 1.0)

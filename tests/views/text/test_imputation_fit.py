@@ -18,7 +18,7 @@ def fit(off, n=100.0):
         for model, share in off.items()
     }
     by_kind = {model: {"event": each, "dropout": fine(expected)} for model, each in cells.items()}
-    return cc.ImputationFit(cc.Independence(), np.array([1.0, 2.0]), by_kind)
+    return cc.study.ImputationFit(cc.Independence(), np.array([1.0, 2.0]), by_kind)
 
 
 def fine(expected):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cocensor._checks import FloatArray, check_number, need
-from cocensor.data import Predictions, structured
+from cocensor.data import Predictions
+from cocensor.data.survival import structured
 from cocensor.paper.learners.base import Part
 from cocensor.paper.learners.hazards import ProportionalHazards
 from cocensor.paper.learners.trees import TreeLearner

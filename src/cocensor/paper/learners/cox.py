@@ -31,7 +31,7 @@ class CoxLearner(Learner):
     ties : {"breslow", "efron"}
         How tied events share the partial likelihood.
     max_iter : int
-        Newton steps before a :class:`cocensor.FitWarning`.
+        Newton steps before a :class:`cocensor.warnings.FitWarning`.
 
     Attributes
     ----------

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from cocensor._checks import FloatArray, need
-from cocensor.data import Predictions, structured
+from cocensor.data import Predictions
+from cocensor.data.survival import structured
 from cocensor.paper.learners.base import Part
 from cocensor.paper.learners.trees import TreeLearner
 

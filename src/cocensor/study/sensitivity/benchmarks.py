@@ -27,12 +27,12 @@ from cocensor._json import finite
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor._views import view
-from cocensor._warnings import FitWarning, collected
-from cocensor.data import Survival, WhichMargin
+from cocensor.data import Survival
 from cocensor.data.covariates import Encoding
+from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.cox import CoxPH, centre_and_scale
 from cocensor.estimators.hazard_influence import of_cox
-from cocensor.inference import ConfidenceInterval
+from cocensor.inference.estimates import ConfidenceInterval
 from cocensor.study.sensitivity.hidden_factor import (
     Contrasts,
     Covariate,
@@ -40,6 +40,7 @@ from cocensor.study.sensitivity.hidden_factor import (
     hidden_hazard_ratio,
     pair_differences,
 )
+from cocensor.warnings import FitWarning, collected
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation

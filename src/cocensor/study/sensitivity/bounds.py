@@ -13,9 +13,11 @@ from cocensor._checks import FloatArray, check_choice, escaped, frame_of_rows
 from cocensor._json import finite, finite_values
 from cocensor._notes import Note, noted
 from cocensor._views import view
-from cocensor._warnings import HorizonWarning, collected
-from cocensor.data import Predicted, RiskTable, TimeAxis
-from cocensor.inference import ConfidenceInterval, imbens_manski_constant
+from cocensor.data import RiskTable
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeAxis
+from cocensor.inference.estimates import ConfidenceInterval
+from cocensor.inference.ignorance import imbens_manski_constant
 from cocensor.metrics import CumulativeDynamicAUC, Metric
 from cocensor.study.data import DEFAULT_LEVEL
 from cocensor.study.evaluation import NOT_ASKED, Evaluation
@@ -27,6 +29,7 @@ from cocensor.study.sensitivity.extremes import (
     extremes_of_auc,
     extremes_of_mean,
 )
+from cocensor.warnings import HorizonWarning, collected
 
 # Bounds and values that are computed otherwise differ by rounding.
 _ROUNDING = 1e-12
@@ -50,7 +53,7 @@ class Bound:
 
     Examples
     --------
-    >>> from cocensor import Bound
+    >>> from cocensor.study.sensitivity import Bound
     >>> bound = Bound(0.10, 0.30, 0.01, 0.02)
     >>> bound.holds(0.2), round(bound.width, 3)
     (True, 0.2)

@@ -41,11 +41,16 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import lookup
-from cocensor.adjustments import IPCW, DenseGradient, EventWeights, Functionals, Oracle, Tile
+from cocensor.adjustments import IPCW, EventWeights, Oracle
+from cocensor.adjustments.gradient import DenseGradient, Functionals
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.status import by_cut
-from cocensor.data import Predicted, Survival, TimeGrid, shown_time
-from cocensor.inference import Influence, influence
+from cocensor.adjustments.tile import Tile
+from cocensor.data import Survival
+from cocensor.data.predictions import Predicted
+from cocensor.data.times import TimeGrid, shown_time
+from cocensor.inference import Influence
+from cocensor.inference.influence import influence
 from cocensor.metrics import Metric
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.ranks import Order

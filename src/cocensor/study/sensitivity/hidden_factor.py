@@ -69,7 +69,7 @@ def induced_tau(hazard_ratio_event: float, hazard_ratio_dropout: float) -> float
 
     Examples
     --------
-    >>> from cocensor import induced_tau
+    >>> from cocensor.study.sensitivity import induced_tau
     >>> round(induced_tau(1.5, 1.2), 3), round(induced_tau(1.5, 1 / 1.2), 3)
     (0.034, -0.034)
     """
@@ -101,7 +101,7 @@ def hidden_hazard_ratio(tau: float) -> float:
 
     Examples
     --------
-    >>> from cocensor import hidden_hazard_ratio
+    >>> from cocensor.study.sensitivity import hidden_hazard_ratio
     >>> [round(hidden_hazard_ratio(tau), 2) for tau in (0.0, 0.1, 0.2, 0.4, 0.5, -0.5)]
     [1.0, 1.64, 2.19, 4.21, 6.63, 6.63]
     """

@@ -15,7 +15,6 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Progress, check_length, refuse_at, spelled, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads, one_blas_thread
-from cocensor._warnings import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Independence, copula_families
@@ -28,6 +27,7 @@ from cocensor.study.scores import AdjustmentScores, refit, score_refit
 from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Answers, Grid
 from cocensor.study.sensitivity.result import Sensitivity
+from cocensor.warnings import FitWarning, HorizonWarning, collected
 
 # Of the τ by default, in tenths: the first, where nothing below it is plausible, and the last.
 _FIRST_TENTH, _LAST_TENTH = -3, 9

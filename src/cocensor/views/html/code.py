@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any
 
-from cocensor.adjustments import adjustment, adjustment_names, needs_copula
+from cocensor.adjustments import adjustment, adjustment_names
+from cocensor.adjustments.registry import needs_copula
 from cocensor.copulas import Copula
 from cocensor.metrics import Metric, metric_names
 from cocensor.study.data import DEFAULT_LEVEL
@@ -52,7 +53,7 @@ def code(report: Report) -> str:
             *([remark] if own else []),
             "import cocensor as cc",
             "",
-            *([] if streamed is None else ["scan = cc.scan_parquet(...)  # or cc.scan_chunks(...)"]),
+            *([] if streamed is None else ["scan = cc.scan_parquet(...)  # or cc.scale.scan_chunks(...)"]),
             f"result = {call}{', '.join(given)},",
             f"{indent}adjustments={asked},",
             f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{intervals})",

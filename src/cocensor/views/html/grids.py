@@ -7,7 +7,8 @@ from itertools import product
 from typing import Any
 
 from cocensor.study.lookup import metric_of
-from cocensor.study.sensitivity import ALL, Grid, Sensitivity
+from cocensor.study.sensitivity import Sensitivity
+from cocensor.study.sensitivity.grid import ALL, Grid
 from cocensor.views.text.names import and_metric, family_name, listed, quoted
 
 # In a cell of the map; of more models, their number.

@@ -10,7 +10,9 @@ from cocensor.study.lookup import metric_of
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import ALL, Bound, Bounds, CovariateBenchmarks, Sensitivity, TippingPoint
+from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
+from cocensor.study.sensitivity.grid import ALL
+from cocensor.study.sensitivity.result import TippingPoint
 from cocensor.views.html.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
 from cocensor.views.html.grids import line_label
 from cocensor.views.text import bounds_in_words, plausible_tau_in_words

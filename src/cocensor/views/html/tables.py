@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cocensor.data import TimeAxis, shown_time
-from cocensor.inference import Comparison
+from cocensor.data.times import TimeAxis, shown_time
+from cocensor.inference.comparisons import Comparison
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import FitCells, ImputationFit

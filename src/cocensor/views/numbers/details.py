@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._json import finite, finite_values
-from cocensor.inference import Estimate
+from cocensor.inference.estimates import Estimate
 from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.study.report import Report
 

@@ -13,7 +13,8 @@ import numpy as np
 from cocensor._checks import FloatArray
 from cocensor._json import finite
 from cocensor.metrics import MetricValue
-from cocensor.study.sensitivity import Grid, Sensitivity, stretches
+from cocensor.study.sensitivity import Sensitivity
+from cocensor.study.sensitivity.grid import Grid, stretches
 
 # Of curves there are many: so many points of each, first and last among them, and significant digits.
 _POINTS, _DIGITS = 41, 4

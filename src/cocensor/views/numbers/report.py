@@ -13,8 +13,10 @@ import numpy as np
 
 from cocensor._checks import escaped
 from cocensor._json import finite, finite_values
-from cocensor.data import PredictionsAt, RiskScores, RiskTable, Survival
-from cocensor.inference import Comparison, Estimate
+from cocensor.data import RiskTable, Survival
+from cocensor.data.predictions import PredictionsAt, RiskScores
+from cocensor.inference.comparisons import Comparison
+from cocensor.inference.estimates import Estimate
 from cocensor.metrics import Metric
 from cocensor.study.curves import CurveErrors
 from cocensor.study.data import EvaluationData, Streamed

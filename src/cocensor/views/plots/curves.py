@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.copulas import Copula
-from cocensor.data import RiskTable, TimeAxis
+from cocensor.data import RiskTable
+from cocensor.data.times import TimeAxis
 from cocensor.estimators.margin import MarginEstimator
 from cocensor.joint.select import CUT, DependenceProfile
 from cocensor.metrics import MetricValue

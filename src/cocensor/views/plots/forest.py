@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_tuple, check_choice, check_whole, escaped
-from cocensor.inference import Comparison
+from cocensor.inference.comparisons import Comparison
 from cocensor.metrics.single_time import label_without_time, time_in_label, time_in_name
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import metric_named, metric_of, results_of
@@ -312,7 +312,7 @@ class ForestDisplay:
         Below them that of all together, and of a factor with 1, 2 and 3 times the log hazard ratios of the strongest.
         The plausible range is shaded. The axis on top says how strong a hidden normal factor would have to be to induce
         τ: its hazard ratio per standard deviation, alike on event and dropout; for negative τ, one on dropout turned
-        over (:func:`cocensor.hidden_hazard_ratio`).
+        over (:func:`cocensor.study.sensitivity.hidden_hazard_ratio`).
 
         Parameters
         ----------

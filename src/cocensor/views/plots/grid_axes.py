@@ -10,7 +10,8 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.study.plan import HAZARD_RATIO
-from cocensor.study.sensitivity import ALL, CovariateBenchmarks, Grid, Sensitivity
+from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
+from cocensor.study.sensitivity.grid import ALL, Grid
 from cocensor.views.plots.choices import at_least_one
 from cocensor.views.plots.panels import draw_second_axis, ticks_with_room
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
-from cocensor.data import TimeAxis
+from cocensor.data.times import TimeAxis
 from cocensor.study.imputation_fit import ImputationFit, Kind
 from cocensor.views.plots.panels import draw_panels
 from cocensor.views.plots.style import MARKERS, line_styles
@@ -61,7 +61,7 @@ class ImputationFitDisplay:
 
     @classmethod
     def from_imputation_fit(cls, fit: ImputationFit, model: str | None = None) -> Self:
-        """From a :class:`cocensor.ImputationFit`; by default for the model whose score shows most misfit."""
+        """From a :class:`cocensor.study.ImputationFit`; by default for the model whose score shows most misfit."""
         model = fit.worst if model is None else model
         check_choice(model, "model", tuple(fit.cells))
         panels = {}

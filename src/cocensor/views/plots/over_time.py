@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocensor._checks import escaped
-from cocensor.data import RiskTable, TimeAxis
+from cocensor.data import RiskTable
+from cocensor.data.times import TimeAxis
 from cocensor.views.plots.panels import ticks_with_room
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.adjustments import IPCW
-from cocensor.inference import AxisCurve, Band, SignChange
+from cocensor.inference.along_axis import AxisCurve
+from cocensor.inference.bands import Band
+from cocensor.inference.tipping import SignChange
 from cocensor.metrics import MetricValue
 from cocensor.study.lookup import metric_of
 from cocensor.study.sensitivity import Sensitivity

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
-from cocensor.inference import Estimates
+from cocensor.inference.estimates import Estimates
 from cocensor.views.text.digits import level_in_words
 
 if TYPE_CHECKING:

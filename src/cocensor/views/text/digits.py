@@ -6,7 +6,8 @@ from math import ceil, floor, isfinite, log10
 
 import numpy as np
 
-from cocensor.inference import Comparison, Estimate
+from cocensor.inference.comparisons import Comparison
+from cocensor.inference.estimates import Estimate
 
 #: Of scores whose error is not known, or is none.
 _DECIMALS = 4

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from cocensor._notes import Note
-from cocensor.inference import may_be_best
+from cocensor.inference.comparisons import may_be_best
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing

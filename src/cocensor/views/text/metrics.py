@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cocensor.data import with_unit
+from cocensor.data.times import with_unit
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import label_without_time, time_in_name
 from cocensor.views.text.names import listed

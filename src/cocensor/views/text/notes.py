@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cocensor._notes import Note
-from cocensor.data import shown_time, with_unit
+from cocensor.data.times import shown_time, with_unit
 from cocensor.metrics.single_time import time_in_name
 from cocensor.views.text.names import counted, listed
 

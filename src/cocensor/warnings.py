@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
+__all__ = ["CensoringWarning", "FitWarning", "HorizonWarning", "PredictionWarning", "TiedTimesWarning"]
+
 _COLLECTING = RLock()
 
 
@@ -22,7 +24,7 @@ class CensoringWarning(UserWarning):
     >>> import warnings
     >>> import cocensor as cc
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", cc.CensoringWarning)
+    ...     warnings.simplefilter("ignore", cc.warnings.CensoringWarning)
     ...     round(cc.harrell_concordance(([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 0]), [0.9, 0.1, 0.2, 0.6]), 2)
     0.5
     """
