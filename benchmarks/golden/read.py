@@ -28,7 +28,6 @@ _ALARMS = {
     "negative_skill": "worse_than_kaplan_meier",
     "no_better": "no_better_than_kaplan_meier",
     "against_outcome": "against_outcome",
-    "time_scale": "other_unit_of_time",
     "constant": "same_for_everybody",
     "all_censored": "no_event_in_test_sample",
     "refused": "refused",

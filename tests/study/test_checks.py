@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.study.checks import Check, Probe, time_scale
+from cocensor.study.checks import Check, Probe
 from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
 from tests.study.mistakes import TIMES, cause, disqualifying, kinds, quickly, right
 
-DISQUALIFYING = {"negative_skill", "against_outcome", "time_scale"}
+DISQUALIFYING = {"negative_skill", "against_outcome"}
 
 
 def disqualified(result):
@@ -24,54 +24,16 @@ def disqualified(result):
 # --- the mistakes --------------------------------------------------------------------------------------
 
 
-def test_prediction_times_in_days_where_the_outcomes_are_in_months():
-    study = right()
-    days = cc.Predictions(TIMES * 30.4375, study.probabilities)
-    result = quickly({"good": study.curves, "days": days}, study.y)
-    assert kinds(result, "days") == {"negative_skill", "time_scale"}
-    assert cause(result, "days") == "unit"
-    assert rankable(result) == ("good",)
-    said = next(check for check in result.checks if check.code == "time_scale").text
-    assert "30.44 times" in said
-    assert "predictions in days and the outcomes in months" in said
-
-
-@pytest.mark.parametrize(
-    ("factor", "units"),
-    [
-        (7.0, "days and the outcomes in weeks"),
-        (12.0, "months and the outcomes in years"),
-        (365.25, "days and the outcomes in years"),
-        (1 / 7.0, "weeks and the outcomes in days"),
-        (1 / 12.0, "years and the outcomes in months"),
-        (1 / 30.4375, "months and the outcomes in days"),
-        (1 / 365.25, "years and the outcomes in days"),
-    ],
-)
-def test_every_factor_between_units_is_found(factor, units):
+@pytest.mark.parametrize("factor", [7.0, 12.0, 30.4375, 365.25, 1 / 7.0, 1 / 12.0])
+def test_prediction_times_in_another_unit(factor):
     study = right(seed=1)
     off = cc.Predictions(TIMES * factor, study.probabilities)
     result = quickly({"off": off}, study.y)
-    assert "time_scale" in kinds(result, "off")
-    assert all(units in check.text for check in disqualifying(result, "off"))
+    assert kinds(result, "off") == {"negative_skill"}
+    assert cause(result, "off") == "level"
+    [check] = disqualifying(result, "off")
+    assert "Are its times in the unit of the outcomes?" in check.text
     assert standing(result).best == ()
-
-
-def test_a_time_scale_is_found_where_few_have_the_event_and_the_skill_hardly_falls():
-    study = right(n=2000, seed=2)
-    y = cc.Survival(study.y.time, study.y.event & (np.arange(2000) % 16 == 0))
-    off = cc.Predictions(TIMES * 30.4375, np.repeat(study.probabilities.mean(axis=0)[None] ** 0.06, 2000, 0))
-    result = quickly({"off": off}, y)
-    assert result.score("off").skill.value > -0.1
-    assert kinds(result, "off") == {"time_scale"}
-
-
-def test_the_unit_of_the_outcomes_is_not_contradicted():
-    study = right()
-    off = cc.Predictions(TIMES * 30.4375, study.probabilities)
-    for unit, said in (("months", "in months"), ("weeks", "another unit")):
-        found = quickly({"off": off}, study.y, time_unit=unit)
-        assert all(said in check.text for check in disqualifying(found, "off"))
 
 
 @pytest.mark.parametrize("metrics", ["brier", "auc"])
@@ -96,8 +58,8 @@ def test_one_time_in_another_unit():
     study = right()
     late = study.curves([24.0])[:, 0]
     result = quickly({"years": (2.0, late)}, study.y, metrics="brier")
-    assert "time_scale" in kinds(result, "years")
-    assert all("years and the outcomes in months" in check.text for check in disqualifying(result, "years"))
+    assert kinds(result, "years") == {"negative_skill"}
+    assert all("in the unit of the outcomes?" in check.text for check in disqualifying(result, "years"))
 
 
 def test_an_inverted_event_flag_is_said_once_for_all_models():
@@ -307,14 +269,6 @@ def test_a_risk_that_tells_nothing_runs_against_the_outcome_as_often_as_chance_h
     assert alarms <= 6  # of 80 with a chance of 2.5 % there are more once in 200 times
 
 
-@pytest.mark.parametrize("ratio", [1 / 3, 1 / 2, 2.0, 3.0])
-@pytest.mark.parametrize("seed", range(5))
-def test_hazards_that_are_off_are_no_other_unit(ratio, seed):
-    study = right(500, seed)
-    probe = Probe(study.y, TIMES)
-    assert time_scale(probe, cc.Predictions(TIMES, study.probabilities**ratio)) is None
-
-
 def test_out_of_fold_curves_of_everybody_else_are_honest():
     """Who has the event is missing from the curve that is predicted for it: all ranks are wrong, and mean nothing."""
     y = right(60, 5, 0.0).y
@@ -392,7 +346,7 @@ def test_alarms_outlive_a_bootstrap_and_are_in_the_numbers():
     result = quickly(models, study.y, n_resamples=20)
     assert rankable(result) == ("good",)
     numbers = Report(result).to_dict()["checks"]
-    assert {each["code"] for each in numbers if each["disqualifies"]} == {"negative_skill", "time_scale"}
+    assert {each["code"] for each in numbers if each["disqualifies"]} == {"negative_skill"}
     assert {each["model"] for each in numbers} == {"days"}
     assert all(each["text"] for each in numbers)
 

@@ -96,14 +96,14 @@ def test_without_an_alarm_nothing_is_said(one_off):
 
 
 def test_two_findings_of_one_cause_are_one_line(one_off):
-    cause = {"cause": "unit", "predictions": "days", "outcomes": "months"}
+    cause = {"cause": "risks"}
     checks = (
-        Check("time_scale", "Beta", {"factor": 30.4375, **cause}),
         Check("negative_skill", "Beta", {"skill": -0.5, **cause}),
+        Check("against_outcome", "Beta", {"concordance": 0.2, "upper_limit": 0.3, **cause}),
     )
     [said] = checks_in_words(replace(one_off.evaluation, checks=checks))
-    assert said.count("Are the predictions in days") == 1
-    assert "those of the outcomes. Its skill is -50 %" in said
+    assert said.count("Are these risks?") == 1
+    assert "curve for everybody does better. It runs against the outcome" in said
 
 
 @pytest.mark.parametrize("which", ["one_off", "one_left", "all_off"])

@@ -19,7 +19,6 @@ _CAUSES = {
     "negative": "Is a larger number a smaller risk? Give the negative.",
     "opposite": "Are the predictions of other subjects, or was a covariate coded the other way round?",
     "ranks": "It ranks them better than chance, but they are too few to tell whether its probabilities are better.",
-    "unit": "Are the times of the predictions in another unit? Give both in one unit.",
     "same_sample": "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that no "
     "model was fitted to.",
     "all_censored": "There is nothing to score or to adjust by. Is the event column the right one?",
@@ -56,10 +55,6 @@ def _found(check: Check) -> str:
             return (
                 f"The test sample has {counted(values['n'], 'event')} up to the horizon, {values['horizon']}."
             )
-        case "time_scale":
-            factor = values["factor"]
-            off = f"{factor:.4g} times" if factor > 1 else f"1/{1 / factor:.4g} of"
-            return f"Its times look like {off} those of the outcomes."
         case "negative_skill":
             if check.model is None:
                 return _all_negative(values["skills"])
@@ -97,22 +92,17 @@ def _cause(check: Check) -> str:
         case "constant":
             than = " It may be no better than Kaplan–Meier." if values["may_be_no_better"] else ""
             return f"It cannot rank subjects; its concordance is ½.{than}"
-        case "unit" if "predictions" in values:
-            predictions, outcomes = values["predictions"], values["outcomes"]
-            return (
-                f"Are the predictions in {predictions} and the outcomes in {outcomes}? Give both in one unit."
-            )
         case "level":
             when, mean, observed = values["time"], f"{values['predicted']:.2f}", f"{values['observed']:.2f}"
             if values["constant"]:
                 return (
                     f"It predicts the same for every subject: a survival of {mean} at {when}, where {observed} was "
-                    "observed. Are the file and the time column the right ones?"
+                    "observed. Are the file, the time column and its unit the right ones?"
                 )
             return (
                 f"It ranks subjects well, but the probabilities are off: the mean predicted survival at {when} is "
-                f"{mean}, the observed {observed}. Was the model fitted to too few subjects, or to another population? "
-                "Recalibrate it."
+                f"{mean}, the observed {observed}. Are its times in the unit of the outcomes? Was the model fitted to "
+                "too few subjects, or to another population? Recalibrate it."
             )
     return _CAUSES[cause]
 
@@ -155,7 +145,7 @@ def _cause_of(check: Check) -> tuple[Any, ...]:
     values = check.values
     if "cause" not in values:
         return check.code, values.get("why"), values.get("may_be_no_better")
-    filled = ("predictions", "outcomes", "time", "predicted", "observed", "constant")
+    filled = ("time", "predicted", "observed", "constant")
     return "", values["cause"], *(values.get(name) for name in filled)
 
 
