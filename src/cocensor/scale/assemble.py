@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 
@@ -22,8 +23,7 @@ from cocensor.scale.accumulators import Accumulator
 from cocensor.scale.passes import Plan, Stage, Sums, Task
 from cocensor.scale.scan import Scan
 from cocensor.study.data import EvaluationData, Streamed
-from cocensor.study.scores import AdjustmentScores, Scoring, with_scores
-from cocensor.warnings import FitWarning, HorizonWarning, collected
+from cocensor.study.scores import AdjustmentScores, Scoring, Served, scores_of
 
 
 def planned(
@@ -82,12 +82,7 @@ def kept_data(
 
 def assembled(data: EvaluationData, plan: Plan, sums: Sums, fits: AdjustmentScores) -> AdjustmentScores:
     """The scores of all subjects under one adjustment, with errors that the subjects kept tell."""
-    scoring = _StreamedScoring(data, fits.name, plan, sums)
-    with collected(HorizonWarning, FitWarning) as warned:
-        for task, (fitted, models) in zip(scoring.tasks, fits.served, strict=True):
-            scoring.task = task
-            scoring.answer(models, fitted)
-    return with_scores(data, fits, scoring, warned)
+    return scores_of(data, fits, _StreamedScoring(data, fits.name, plan, sums))
 
 
 class _StreamedScoring(Scoring):
@@ -100,6 +95,13 @@ class _StreamedScoring(Scoring):
         self.tasks = [t for t, task in enumerate(plan.tasks) if task.adjustment == adjustment]
         self.task = -1
         self._stages = {stage.grid.times.tobytes(): s for s, stage in enumerate(plan.stages)}
+
+    def answered_by(self, served: Iterable[Served]) -> Self:
+        """All models scored by the fits that serve them, each of which has its place among all."""
+        for task, (fitted, models) in zip(self.tasks, served, strict=True):
+            self.task = task
+            self.answer(models, fitted)
+        return self
 
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Of the subjects kept, up to when there is an answer for all."""

@@ -27,7 +27,7 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
 from cocensor.study.run import assuming, build_evaluation, run
-from cocensor.study.scores import AdjustmentScores, Fitting, fits_under
+from cocensor.study.scores import AdjustmentScores, fits_under
 
 # Of all models, so many predictions are kept by default: 1 GiB in double precision. And of so many subjects at most.
 _KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
@@ -144,8 +144,7 @@ class _Study:
         notes += left_out
         fitted: dict[str, AdjustmentScores] = {}
         for name, (label, each) in adjustments.items():
-            fitting: Fitting = fits_under(data, name, label, self.fits.get(name, each), start)
-            fitted[name], start = fitting.scores, fitting.start
+            fitted[name], start = fits_under(data, name, label, self.fits.get(name, each), start)
         return data, fitted
 
     def _heads(self) -> dict[str, Predicted]:

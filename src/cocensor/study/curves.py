@@ -24,13 +24,12 @@ from cocensor.metrics import (
     DCalibrationResult,
     DecisionCurve,
     Metric,
-    MetricValue,
 )
 from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.d_calibration import d_calibration_of
 from cocensor.metrics.decision_curve import decision_curve_at
 from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds
-from cocensor.study.data import REFERENCE, EvaluationData
+from cocensor.study.data import EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes
 from cocensor.warnings import FitWarning, HorizonWarning, collected
@@ -111,8 +110,8 @@ def profile_errors(
 
 
 def _over_time(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
-    found = _found(scores, metric)
-    values = {name: each.curve for name, each in found.items() if each.curve is not None}
+    scored = scores.with_reference(metric.name)
+    values = {name: each.curve for name, each in scored.items() if each.curve is not None}
     if not values:
         raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
     x = dict.fromkeys(values, data.grid.times)
@@ -121,22 +120,13 @@ def _over_time(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -
 
 
 def _behind(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
-    profiles = {
-        name: each.profile for name, each in _found(scores, metric).items() if each.profile is not None
-    }
+    scored = scores.with_reference(metric.name)
+    profiles = {name: each.profile for name, each in scored.items() if each.profile is not None}
     if not profiles:
         raise ValueError(f"metric {metric.name!r} has no profile curve, such as a ROC curve.")
     x, y = ({name: getattr(each, axis) for name, each in profiles.items()} for axis in ("x", "y"))
     rows, missing = _rows(data, scores, metric, x, data.grid_of(metric), metric.profile_functionals)
     return CurveErrors(x, y, rows, missing, metric.profile_range)
-
-
-def _found(scores: AdjustmentScores, metric: Metric) -> dict[str, MetricValue]:
-    """The values of all models, and of the reference, that have one."""
-    found = dict(scores.values[metric.name])
-    if metric.name in scores.reference:
-        found[REFERENCE] = scores.reference[metric.name]
-    return found
 
 
 def _rows(

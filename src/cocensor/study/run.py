@@ -47,7 +47,14 @@ from cocensor.study.prepare import (
     times_of_samples,
     usable_samples,
 )
-from cocensor.study.scores import AdjustmentScores, about_intervals, fits_under, scores_of, scores_under
+from cocensor.study.scores import (
+    AdjustmentScores,
+    Scoring,
+    about_intervals,
+    fits_under,
+    scores_of,
+    scores_under,
+)
 from cocensor.warnings import FitWarning, collected
 
 _ONE_EACH = "every subject counts once, and as independent of the others"
@@ -266,8 +273,8 @@ def run(
     report(0, len(adjustments))
     results: dict[str, AdjustmentScores] = {}
     for done, (name, (label, each)) in enumerate(adjustments.items(), start=1):
-        fitting = fits_under(data, name, label, fits.get(name, each), start)
-        results[name], start = scores_of(data, fitting.scores), fitting.start
+        fitted, start = fits_under(data, name, label, fits.get(name, each), start)
+        results[name] = scores_of(data, fitted, Scoring(data, name))
         report(done, len(adjustments))
     truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
     found = build_evaluation(plan, data, results, notes, truth)

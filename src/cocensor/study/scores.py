@@ -72,49 +72,32 @@ class Score(Estimate):
 
 @dataclass(frozen=True, eq=False)
 class AdjustmentScores:
-    """All scores under one adjustment, and what they rest on.
+    """All scores under one adjustment, and what they rest on."""
 
-    Attributes
-    ----------
-    name, label : str
-        By which the adjustment is asked for, and what it is called in tables.
-    adjustment : Adjustment
-    served : tuple of pairs
-        Each fit, and the models that it serves, the reference curve (named "") among them: one for all unless the
-        adjustment is given each model's own prediction.
-    values : dict of dict of MetricValue
-        By metric and model. A model that the adjustment cannot score is missing, and ``notes`` say why.
-    reference : dict of MetricValue
-        The values of the reference curve by metric.
-    errors : dict of Estimates
-        By metric, the values of the models and of the reference (named "") with their sampling errors; empty where no
-        intervals were asked for.
-    batches : dict of array
-        Over the grid of a sensitivity analysis, by metric the rows of the errors by batches of subjects.
-    notes : tuple of Note
-    given_fitted : bool
-        Whether the adjustment was fitted elsewhere, and given so.
-    resampling : Resampling or None
-        Of the bootstrap that the errors are from; None where they are analytic.
-    imputation_fit : ImputationFit or None
-        How well the joint models of the test outcomes fit, where the adjustment has such.
-    hazard_ratio : float or None
-        The mean hazard ratio of dropouts right after leaving (``EventWeights.hazard_ratio``), where each model has a
-        fit of its own the geometric mean of theirs; None where it is not known.
-    """
-
+    #: By which the adjustment is asked for, and what it is called in tables.
     name: str
     label: str
     adjustment: Adjustment
+    #: Each fit, and the models that it serves, the reference curve (named "") among them: one for all unless the
+    #: adjustment is given each model's own prediction.
     served: tuple[Served, ...] = field(repr=False)
+    #: By metric and model. A model that the adjustment cannot score is missing, and ``notes`` say why.
     values: dict[str, dict[str, MetricValue]]
+    #: The values of the reference curve by metric.
     reference: dict[str, MetricValue]
+    #: By metric, the values of the models and of the reference with their errors; empty where none were asked for.
     errors: dict[str, Estimates] = field(default_factory=dict, repr=False)
+    #: Over the grid of a sensitivity analysis, by metric the rows of the errors by batches of subjects.
     batches: dict[str, FloatArray] = field(default_factory=dict, repr=False)
     notes: tuple[Note, ...] = ()
+    #: Whether the adjustment was fitted elsewhere, and given so.
     given_fitted: bool = False
+    #: Of the bootstrap that the errors are from; None where they are analytic.
     resampling: Resampling | None = None
+    #: How well the joint models of the test outcomes fit, where the adjustment has such.
     imputation_fit: ImputationFit | None = field(default=None, repr=False)
+    #: The mean hazard ratio of dropouts right after leaving, where each model has a fit of its own the geometric mean
+    #: of theirs; None where it is not known.
     hazard_ratio: float | None = None
 
     @property
@@ -143,8 +126,13 @@ class AdjustmentScores:
 
     def value(self, metric: str, model: str) -> float:
         """The score of a model; NaN where there is none."""
-        found = self.values[metric].get(model)
-        return np.nan if found is None else found.value
+        value = self.values[metric].get(model)
+        return np.nan if value is None else value.value
+
+    def with_reference(self, metric: str) -> dict[str, MetricValue]:
+        """The values of all models, and of the reference, that have one."""
+        reference = {REFERENCE: self.reference[metric]} if metric in self.reference else {}
+        return self.values[metric] | reference
 
     def notes_of(self, kind: str) -> tuple[Note, ...]:
         """The notes of one kind."""
@@ -163,25 +151,14 @@ def missing_notes(scores: AdjustmentScores, notes: Sequence[Note], model: str) -
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
     with_copula = any(
-        each.varies_with_copula
-        and any(np.isfinite(errors.standard_errors).any() for errors in each.errors.values())
-        for each in results.values()
+        scores.varies_with_copula
+        and any(np.isfinite(errors.standard_errors).any() for errors in scores.errors.values())
+        for scores in results.values()
     )
     return noted("intervals_are_about", copula=with_copula)
 
 
 # --- fits -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Fitting:
-    """An adjustment fitted to serve all models, without scores yet, and what a fit under another copula may start from.
-
-    ``start`` is the fit that serves all models, where it rests on a copula and raised no warning.
-    """
-
-    scores: AdjustmentScores
-    start: Fitted | None = None
 
 
 def fits_under(
@@ -190,12 +167,16 @@ def fits_under(
     label: str,
     adjustment: Adjustment | Fitted,
     start: Fitted | None = None,
-) -> Fitting:
-    """An adjustment fitted, if that is to be done, to serve all models and the reference curve.
+) -> tuple[AdjustmentScores, Fitted | None]:
+    """An adjustment fitted to serve all models and the reference curve, without scores; and what the next may start at.
 
     From ``start``, an earlier fit to the same samples and predictions, it is moved where the two adjustments differ by
-    their copula alone.
+    their copula alone. The next may start at a fit that serves all models, rests on a copula and raised no warning.
     """
+    given_fitted, value = (
+        isinstance(adjustment, Fitted),
+        adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment,
+    )
     predictions = {**data.predictions, REFERENCE: data.reference}
     served, notes = list[Served](), list[Note]()
     with collected(HorizonWarning, FitWarning) as warned:
@@ -204,7 +185,7 @@ def fits_under(
         else:
             for models in data.samples.groups(adjustment, predictions):
                 # The reference has no say in what all models are scored by.
-                given = {each: of for each, of in models.items() if each != REFERENCE} or models
+                given = {model: of for model, of in models.items() if model != REFERENCE} or models
                 try:
                     if start is not None and _differs_by_copula(start.adjustment, adjustment):
                         fitted = start.with_copula(getattr(adjustment, "copula", None))
@@ -214,18 +195,13 @@ def fits_under(
                 except ValueError as error:
                     notes += missing(data, name, models, noted("no_score", why=str(error)))
     notes += [noted("warned", adjustment=name, why=text) for text in warned]
+    values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in data.metrics}
     fits = AdjustmentScores(
-        name=name,
-        label=label,
-        adjustment=adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment,
-        served=tuple(served),
-        values={metric.name: {} for metric in data.metrics},
-        reference={},
-        notes=tuple(notes),
-        given_fitted=isinstance(adjustment, Fitted),
+        name, label, value, tuple(served), values, {}, notes=tuple(notes), given_fitted=given_fitted
     )
-    can_start = fits.varies_with_copula and not (warned or fits.given_fitted) and len(served) == 1
-    return Fitting(fits, served[0][0] if can_start else start)
+    if value.rests_on_copula and not (warned or given_fitted) and len(served) == 1:
+        start = served[0][0]
+    return fits, start
 
 
 def _differs_by_copula(one: Adjustment, other: Adjustment) -> bool:
@@ -242,31 +218,24 @@ def scores_under(
     data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
 ) -> AdjustmentScores:
     """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
-    return scores_of(data, fits_under(data, name, label, adjustment).scores)
+    fits, _ = fits_under(data, name, label, adjustment)
+    return scores_of(data, fits, Scoring(data, name))
 
 
-def scores_of(data: EvaluationData, fits: AdjustmentScores) -> AdjustmentScores:
-    """The scores of all models and of the reference curve by fits."""
+def scores_of(data: EvaluationData, fits: AdjustmentScores, scoring: Scoring) -> AdjustmentScores:
+    """The scores of all models and of the reference curve by fits, and how well their imputation model fits."""
     with collected(HorizonWarning, FitWarning) as warned:
-        scoring = Scoring(data, fits.name).answered_by(fits.served)
-    return with_scores(data, fits, scoring, warned)
-
-
-def with_scores(
-    data: EvaluationData, fits: AdjustmentScores, scoring: Scoring, warned: list[str]
-) -> AdjustmentScores:
-    """Scores by fits, with the fit of the imputation model."""
-    scored = {name for found in scoring.values.values() for name in found}
+        scoring.answered_by(fits.served)
+    scored = {model for values in scoring.values.values() for model in values}
     # Of an imputation model that was fitted elsewhere, what its subjects were given is not known here.
     own = () if data.streamed is not None and fits.given_fitted else fits.served
     fit = imputation_fit(data.learning, own, scored)
-    misfit = []
-    if fit is not None and fit.failed:
-        misfit = [noted("imputation_misfit", adjustment=fits.name, worst=fit.misfits)]
-    told = [note for note in fits.notes if note.kind != "caution"]
+    others = [note for note in fits.notes if note.kind != "caution"]
     cautions = [note for note in fits.notes if note.kind == "caution"]
-    cautions += [*(noted("warned", adjustment=fits.name, why=text) for text in warned), *misfit]
-    scoring.notes = [*merged([*told, *scoring.notes], tuple(data.predictions)), *cautions]
+    cautions += [noted("warned", adjustment=fits.name, why=text) for text in warned]
+    if fit is not None and fit.failed:
+        cautions.append(noted("imputation_misfit", adjustment=fits.name, worst=fit.misfits))
+    scoring.notes = [*merged([*others, *scoring.notes], tuple(data.predictions)), *cautions]
     return scoring.onto(fits, imputation_fit=fit, hazard_ratio=scoring.hazard_ratio)
 
 
@@ -321,19 +290,16 @@ def _about_all(note: Note) -> Note:
     return replace(note, about=note.about._replace(model=None))
 
 
-@dataclass(eq=False)
 class Scoring:
     """Scores under one adjustment as they come in, with the reasons for those that do not."""
 
-    data: EvaluationData
-    adjustment: str
-    reference: dict[str, MetricValue] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in self.data.metrics}
-        self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in self.data.metrics}
-        self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in self.data.metrics}
+    def __init__(self, data: EvaluationData, adjustment: str) -> None:
+        self.data, self.adjustment = data, adjustment
+        self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in data.metrics}
+        self.reference: dict[str, MetricValue] = {}
+        self.notes: list[Note] = []
+        self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in data.metrics}
+        self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in data.metrics}
         #: Of each fit, the hazard ratio of dropouts at the latest time that was asked for.
         self._hazard_ratios: list[float | None] = []
 
@@ -341,32 +307,23 @@ class Scoring:
         self, before: AdjustmentScores, *, with_batches: bool = False, **changes: Any
     ) -> AdjustmentScores:
         """The scores, with what they rest on; rows of their errors by batches of subjects where asked for."""
-        errors = self.errors()
-        return replace(
+        scores = replace(
             before,
             values=self.values,
             reference=self.reference,
-            errors={metric: each for metric, (each, _) in errors.items()},
-            batches={metric: each for metric, (_, each) in errors.items()} if with_batches else {},
+            errors={},
+            batches={},
             notes=tuple(dict.fromkeys(self.notes)),
             **changes,
         )
-
-    def errors(self) -> dict[str, tuple[Estimates, FloatArray]]:
-        """The values by metric with their sampling errors and rows of these, where these were asked for."""
-        if self.data.confidence_level is None:
-            return {}
-        found = {}
-        for metric, values in self.values.items():
-            known = dict(values)
-            if metric in self.reference:
-                known[REFERENCE] = self.reference[metric]
-            found[metric] = as_estimates(
-                {name: each.value for name, each in known.items()},
-                self._influences[metric],
-                self._unknown[metric],
-            )
-        return found
+        if self.data.confidence_level is not None:
+            for metric in self.values:
+                values = {model: value.value for model, value in scores.with_reference(metric).items()}
+                errors, batches = as_estimates(values, self._influences[metric], self._unknown[metric])
+                scores.errors[metric] = errors
+                if with_batches:
+                    scores.batches[metric] = batches
+        return scores
 
     @property
     def hazard_ratio(self) -> float | None:
@@ -432,45 +389,42 @@ class Scoring:
         at_the_times = self.data.read_at(status.grid)
         read = {name: at_the_times[name] for name in models}
         try:
-            found, linearised = self.evaluate(fitted, metric, status, read)
+            values, linearised = self.evaluate(fitted, metric, status, read)
         except ValueError as error:
             self._missing(models, noted("metric_failed", metric=metric.label, why=str(error)))
             return
-        undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
+        undefined = [name for name, value in values.items() if not np.isfinite(value.value)]
         if undefined:
-            why = noted("metric_undefined", metric=metric.label, why=metric.undefined)
-            self._missing(undefined, why)
-            found = {name: value for name, value in found.items() if name not in undefined}
+            self._missing(undefined, noted("metric_undefined", metric=metric.label, why=metric.undefined))
+            values = {name: value for name, value in values.items() if name not in undefined}
             linearised = None
-        if self.data.confidence_level is not None and found:
-            subsample = self.subsample_for(metric, list(found))
-            self._err(metric, status, {name: read[name] for name in found}, linearised, subsample)
-        if REFERENCE in found:
-            self.reference[metric.name] = found.pop(REFERENCE)
-        self.values[metric.name] |= found
+        if self.data.confidence_level is not None and values:
+            self._add_errors(metric, status, {name: read[name] for name in values}, linearised)
+        if REFERENCE in values:
+            self.reference[metric.name] = values.pop(REFERENCE)
+        self.values[metric.name] |= values
 
-    def _err(
+    def _add_errors(
         self,
         metric: Metric,
         status: EventWeights,
         read: Mapping[str, Predicted],
         linearised: Linearised | None,
-        subsample: Subsample | None,
     ) -> None:
         """How far the values of some models may be off, or why that is not known."""
+        subsample = self.subsample_for(metric, list(read))
         try:
             if status.n < 2:
                 raise ValueError("a single subject gives no standard error.")
-            known = linearised or metric.functionals(status, read)
-            found = influence(status, known, self.data.samples.y_test, subsample)
+            linearised = linearised or metric.functionals(status, read)
+            influences = influence(status, linearised, self.data.samples.y_test, subsample)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
             why = noted("no_interval", adjustment=self.adjustment, why=str(error))
             self.notes += [why.on(model=name) for name in read if name != REFERENCE]
             return
         self.notes += [note.on(adjustment=self.adjustment) for note in status.interval_caveats]
-        singles = [found[m] for m in range(len(read))]
-        self._influences[metric.name] |= dict(zip(read, singles, strict=True))
+        self._influences[metric.name] |= {name: influences[m] for m, name in enumerate(read)}
 
     def _missing(self, models: Sequence[str], why: Note) -> None:
         self.notes += missing(self.data, self.adjustment, models, why)
@@ -498,10 +452,10 @@ def bootstrapped(
 
     Each resample has a generator of its own: what is drawn does not depend on the number of threads.
     """
-    found = {
-        name: _Replicates(each, how)
-        for name, each in results.items()
-        if each.answered and not _cannot_be_refitted(each)
+    replicates = {
+        name: _Replicates(scores, how)
+        for name, scores in results.items()
+        if scores.answered and not _cannot_be_refitted(scores)
     }
     data.at_the_times  # noqa: B018 - computed once, before threads ask for it
     resamples = ProgressCount(how.n_resamples, progress)
@@ -510,19 +464,20 @@ def bootstrapped(
         if stopped.is_set():
             return
         drawn = ResampledData.of(data, Resample.draw(data.samples, np.random.default_rng(seed)))
-        for name, replicates in found.items():
+        for name, kept in replicates.items():
             if stopped.is_set():
                 return
-            replicates.keep(number, scores_in_resample(drawn, results[name]))
+            kept.keep(number, scores_in_resample(drawn, results[name]))
         resamples.count()
 
     seeds = np.random.SeedSequence(how.seed).spawn(how.n_resamples)
     # The evaluation itself has noted what there is to warn of.
     with collected(HorizonWarning, FitWarning):
         in_threads([partial(score, *each) for each in enumerate(seeds)], n_jobs)
+    models = tuple(data.predictions)
     return {
-        name: found[name].scores(tuple(data.predictions)) if name in found else _without(each, how)
-        for name, each in results.items()
+        name: replicates[name].scores(models) if name in replicates else _without_errors(scores, how)
+        for name, scores in results.items()
     }
 
 
@@ -531,33 +486,33 @@ def _cannot_be_refitted(scores: AdjustmentScores) -> bool:
     return scores.given_fitted and any(fitted.design is None for fitted, _ in scores.served)
 
 
-def _without(scores: AdjustmentScores, how: Resampling) -> AdjustmentScores:
+def _without_errors(scores: AdjustmentScores, how: Resampling) -> AdjustmentScores:
     """Scores that a bootstrap cannot give errors."""
     errors = {
         metric: Estimates(
-            tuple(values), np.array(list(values.values())), np.empty((0, len(values))), missing=missing
+            tuple(values),
+            np.array(list(values.values())),
+            np.empty((0, len(values))),
+            missing=dict.fromkeys(values, _GIVEN_FITTED),
         )
-        for metric, values in _values(scores).items()
-        for missing in [dict.fromkeys(values, _GIVEN_FITTED)]
+        for metric, values in _numbers(scores).items()
     }
     return replace(scores, errors=errors, batches={}, resampling=how)
 
 
-def _values(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
+def _numbers(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
     """By metric, those of the models and of the reference."""
-    found = {}
-    for metric, values in scores.values.items():
-        found[metric] = {name: each.value for name, each in values.items()}
-        if metric in scores.reference:
-            found[metric][REFERENCE] = scores.reference[metric].value
-    return found
+    return {
+        metric: {name: value.value for name, value in scores.with_reference(metric).items()}
+        for metric in scores.values
+    }
 
 
 class _Replicates:
     """The scores under one adjustment in all resamples, by metric (resamples, models and the reference)."""
 
     def __init__(self, scores: AdjustmentScores, how: Resampling) -> None:
-        self.of_all, self.how, self.own = scores, how, _values(scores)
+        self.of_all, self.how, self.own = scores, how, _numbers(scores)
         self.values = {
             metric: np.full((how.n_resamples, len(own)), np.nan) for metric, own in self.own.items()
         }
@@ -565,8 +520,7 @@ class _Replicates:
         self.reasons: dict[int, tuple[Note, ...]] = {}
 
     def keep(self, number: int, scores: AdjustmentScores) -> None:
-        """Those of one resample."""
-        for metric, values in _values(scores).items():
+        for metric, values in _numbers(scores).items():
             self.values[metric][number] = [values.get(name, np.nan) for name in self.own[metric]]
         self.reasons[number] = tuple(dict.fromkeys(scores.notes_of("missing")))
 
@@ -575,33 +529,27 @@ class _Replicates:
         before, n = self.of_all, self.how.n_resamples
         reasons = Counter(note for number in sorted(self.reasons) for note in self.reasons[number])
         why = str(reasons.most_common(1)[0][0]) if reasons else None
+        because = "." if why is None else f": {why}"
         errors, cautions = {}, list[Note]()
         for metric, own in self.own.items():
             failed = dict(zip(own, np.isnan(self.values[metric]).sum(axis=0), strict=True))
             missing = {
-                name: f"only {n - count} of {n} resamples have a score{'.' if why is None else f': {why}'}"
+                name: f"only {n - count} of {n} resamples have a score{because}"
                 for name, count in failed.items()
                 if count > _TOO_MANY_FAILED * n
             }
-            known = np.array(list(own.values()))
+            values = np.array(list(own.values()))
             errors[metric] = Estimates(
-                tuple(own), known, np.empty((0, known.size)), None, self.values[metric], missing
+                tuple(own), values, np.empty((0, values.size)), None, self.values[metric], missing
             )
             cautions += [
                 noted("resamples_failed", adjustment=before.name, model=name, share=count / n, why=why)
                 for name, count in failed.items()
                 if count > _MANY_FAILED * n and name != REFERENCE
             ]
-        notes = (
-            noted("resampled", adjustment=before.name, n=n, seed=self.how.seed),
-            *merged(cautions, models),
-        )
+        resampled = noted("resampled", adjustment=before.name, n=n, seed=self.how.seed)
+        notes = (resampled, *merged(cautions, models))
         of_resamples = () if before.resampling is None else before.resampling.notes
         kept = [note for note in before.notes if note not in of_resamples and note.code != "no_interval"]
-        return replace(
-            before,
-            errors=errors,
-            batches={},
-            resampling=replace(self.how, notes=notes),
-            notes=(*kept, *notes),
-        )
+        resampling = replace(self.how, notes=notes)
+        return replace(before, errors=errors, batches={}, resampling=resampling, notes=(*kept, *notes))
