@@ -61,10 +61,18 @@ def test_rows_that_come_later_stand_where_their_units_do(make):
     assert make(2).path.read_bytes() == gzip.compress(gzip.decompress(make(2).path.read_bytes()), mtime=0)
 
 
+@pytest.fixture
+def default_interrupt():
+    """An interruption raises, which it does not by itself where a shell has started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     ("number", "stopped"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
 )
-def test_a_run_that_is_stopped_keeps_what_it_has(make, computed, number, stopped):
+def test_a_run_that_is_stopped_keeps_what_it_has(make, computed, number, stopped, default_interrupt):
     whole = make(2)
 
     def until_third(unit):

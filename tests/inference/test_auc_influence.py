@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.data.predictions import RiskScores
 from cocensor.inference.influence import influence
 from tests.inference.case_weights import Cox, derivatives, kaplan_meier
 from tests.inference.test_ipcw import TIMES, drawn, models
@@ -54,7 +55,7 @@ def both(status, predictions, y):
 def test_ipcw_is_the_derivative_by_case_weights(censoring, same):
     X, y = drawn(5, 50)
     X_fit, y_fit = (X, y) if same else drawn(6, 45)
-    predictions = models(X) | {"risk": cc.data.RiskScores(np.round(X[:, 0], 1))}
+    predictions = models(X) | {"risk": RiskScores(np.round(X[:, 0], 1))}
     adjustment = cc.IPCW(censoring=censoring)
     status = adjustment.fit(y_fit, X_fit).weights(y, TIMES, X)
 

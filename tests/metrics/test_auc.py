@@ -10,6 +10,7 @@ from sksurv.util import Surv
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
+from cocensor.data.predictions import PredictionsAt
 from cocensor.inference.influence import influence
 from cocensor.metrics.auc import mean_over_events
 from cocensor.simulate import SyntheticDesign
@@ -207,9 +208,7 @@ def test_times_without_cases_and_without_controls():
         assert np.isnan(mean)
         assert np.isnan(aucs[-1])
     status = cc.IPCW().fit(y).weights(y, [0.5])
-    found = influence(
-        status, AUC.functionals_over_time(status, {"": cc.data.PredictionsAt(0.5, [0.5] * 4)}), y
-    )
+    found = influence(status, AUC.functionals_over_time(status, {"": PredictionsAt(0.5, [0.5] * 4)}), y)
     np.testing.assert_array_equal(found.test, 0.0)
 
 

@@ -94,20 +94,20 @@ def test_what_does_not_suit_a_single_time(estimate, times, parts):
     refuses(lambda: cc.brier_score(Y, Y, estimate, times), *parts, kind=ValueError)
 
 
-def test_several_models_share_one_fit_and_one_status(monkeypatch):
+def test_several_models_share_one_fit_and_its_weights(monkeypatch):
     calls = []
-    fit = cc.IPCW._fit
+    fit = cc.IPCW.fit_to
 
     def counted(self, *given):
         fitted = fit(self, *given)
-        status = fitted._status
-        object.__setattr__(fitted, "_status", lambda *asked: calls.append("status") or status(*asked))
+        weights = fitted.weights_for
+        object.__setattr__(fitted, "weights_for", lambda *given: calls.append("weights") or weights(*given))
         calls.append("fit")
         return fitted
 
-    monkeypatch.setattr(cc.IPCW, "_fit", counted)
+    monkeypatch.setattr(cc.IPCW, "fit_to", counted)
     both = cc.brier_score(Y, Y, {"a": P, "b": P**2}, TIMES)
-    assert calls == ["fit", "status"]
+    assert calls == ["fit", "weights"]
     np.testing.assert_array_equal(both["a"], cc.brier_score(Y, Y, P, TIMES))
 
 

@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 import cocensor as cc
 from cocensor.data.covariates import Covariates
+from cocensor.data.predictions import RiskScores
 from cocensor.scale.draw import Drawn, hashed, hashed_texts
 from cocensor.scale.scan import Batch
 
@@ -22,7 +23,7 @@ def numbered(n, first=0):
 
 
 def risk(rows):
-    return cc.data.RiskScores(-1.0 * rows)
+    return RiskScores(-1.0 * rows)
 
 
 def text_keys(texts):

@@ -58,16 +58,16 @@ def test_sensitivity_goes_by_the_same_names(study, result):
     )
 
 
-def test_metrics_at_one_time_share_its_status(study, monkeypatch):
+def test_metrics_at_one_time_share_its_weights(study, monkeypatch):
     asked = Counter()
-    status = Samples.status
+    weights = Samples.weights
 
     def counted(self, fitted, grid):
         if self.y_train is not None:  # what looks for mistakes has none
             asked[tuple(grid.times)] += 1
-        return status(self, fitted, grid)
+        return weights(self, fitted, grid)
 
-    monkeypatch.setattr(Samples, "status", counted)
+    monkeypatch.setattr(Samples, "weights", counted)
     study.evaluate(metrics=["brier", "ibs", "auc"], at=AT, adjustments="ipcw")
     assert sorted(map(len, asked)) == [1, 1, 100]
     assert set(asked.values()) == {1}
