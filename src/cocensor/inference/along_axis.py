@@ -22,17 +22,11 @@ class AxisCurve:
     """Estimates along one line, each with its own interval.
 
     A position that the line does not reach is left out; one where there is no estimate or no interval is NaN.
-
-    Attributes
-    ----------
-    positions : array
-        Kendall's τ, or logarithms of hazard ratios; increasing.
-    values, standard_errors, low, high : array
-        At each position the estimate, its standard error and the ends of its interval.
-    confidence_level : float
     """
 
+    #: Kendall's τ, or logarithms of hazard ratios; increasing.
     positions: FloatArray
+    #: At each position the estimate, its standard error and the ends of its interval.
     values: FloatArray
     standard_errors: FloatArray
     low: FloatArray
@@ -89,22 +83,15 @@ class AxisCurve:
 
 @dataclass(frozen=True)
 class Lead:
-    """A difference is distinct from 0, with one sign, at every point of the grid from ``low`` to ``high``.
+    """A difference is distinct from 0, with one sign, at every point of the grid from ``low`` to ``high``."""
 
-    Attributes
-    ----------
-    sign : int
-        1 where the difference is above 0, −1 below.
-    low, high : float
-        The last point of the grid, on either side of independence, up to which it is.
-    lost_below, lost_above : float or None
-        Where the interval first holds 0, if its limits move along lines between the points of the grid; None where it
-        does not, up to the end of the grid or to a point without an interval.
-    """
-
+    #: 1 where the difference is above 0, −1 below.
     sign: int
+    #: The last point of the grid, on either side of independence, up to which it is.
     low: float
     high: float
+    #: Where the interval first holds 0, if its limits move along lines between the points of the grid; None where it
+    #: does not, up to the end of the grid or to a point without an interval.
     lost_below: float | None
     lost_above: float | None
 

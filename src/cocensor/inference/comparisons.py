@@ -20,27 +20,18 @@ Direction = Literal["smaller", "greater"]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two estimates from the same subjects, compared.
-
-    Attributes
-    ----------
-    a, b : str
-    difference, standard_error : float
-        Of the value of a less that of b, whichever direction is better; NaN where there is none.
-    replicates : array, optional
-        The difference in bootstrap samples.
-    missing : str, optional
-        Why there is no interval.
-    adjusted_pvalue : float, optional
-        From :func:`pairwise`.
-    """
+    """Two estimates from the same subjects, compared."""
 
     a: str
     b: str
+    #: Of the value of a less that of b, whichever direction is better; NaN where there is none.
     difference: float
     standard_error: float
+    #: The difference in bootstrap samples.
     replicates: FloatArray | None = field(default=None, repr=False)
+    #: Why there is no interval.
     missing: str | None = None
+    #: From :func:`pairwise`.
     adjusted_pvalue: float | None = None
 
     def confidence_interval(

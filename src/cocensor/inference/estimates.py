@@ -33,21 +33,14 @@ class Apart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """An estimate and its error.
+    """An estimate and its error."""
 
-    Attributes
-    ----------
-    value, standard_error : float
-        An error of 0 is known to be none; NaN where there is no error.
-    replicates : array, optional
-        The estimate in bootstrap samples.
-    missing : str, optional
-        Why there is no interval.
-    """
-
+    #: An error of 0 is known to be none; NaN where there is no error.
     value: float
     standard_error: float
+    #: The estimate in bootstrap samples.
     replicates: FloatArray | None = field(default=None, repr=False)
+    #: Why there is no interval.
     missing: str | None = None
 
     def confidence_interval(
@@ -79,22 +72,6 @@ class Estimate:
 class Estimates:
     r"""Estimates by name, and what their errors are made of.
 
-    Attributes
-    ----------
-    names : tuple of str
-    values : array of shape (S,)
-    rows : array of shape (R, S)
-        Independent parts of the errors: their covariance is :math:`\sum_r r r'`. Of large samples, batches of
-        subjects (:func:`~cocensor.inference.influence.batched_rows`).
-    variances : array of shape (S,), optional
-        Where they are known better than the rows tell.
-    replicates : array of shape (B, S), optional
-        The estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
-    missing : dict of str
-        Why an estimate has no interval, by name.
-    range : pair of float
-        What intervals and bands of all of them are cut to.
-
     Examples
     --------
     Means of two columns over four subjects, each subject's deviation over √(n (n − 1)):
@@ -111,10 +88,16 @@ class Estimates:
 
     names: tuple[str, ...]
     values: FloatArray
+    #: (R, S): independent parts of the errors, whose covariance is :math:`\sum_r r r'`. Of large samples, batches of
+    #: subjects (:func:`~cocensor.inference.influence.batched_rows`).
     rows: FloatArray = field(repr=False)
+    #: (S,): where they are known better than the rows tell.
     variances: FloatArray | None = field(default=None, repr=False)
+    #: (B, S): the estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
     replicates: FloatArray | None = field(default=None, repr=False)
+    #: By name, why an estimate has no interval.
     missing: dict[str, str] = field(default_factory=dict)
+    #: What intervals and bands of all of them are cut to.
     range: tuple[float, float] = (-np.inf, np.inf)
 
     @cached_property

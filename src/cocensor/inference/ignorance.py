@@ -16,26 +16,17 @@ from cocensor.inference.estimates import ConfidenceInterval
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Intervals of a value whose point on the axis is known to lie in a range.
+    """Intervals of a value whose point on the axis is known to lie in a range."""
 
-    Attributes
-    ----------
-    ignorance : ConfidenceInterval
-        The extremes of the estimates: what would be left open by endless data.
-    strong : ConfidenceInterval
-        The extremes of the intervals: holds the true values at all points of the range, with the confidence level.
-    pointwise : ConfidenceInterval
-        Holds the one true value, with the confidence level.
-    constant : float
-        How many standard errors ``pointwise`` reaches beyond the estimates (Imbens and Manski).
-    missing : tuple of (str, float)
-        Lines and points within the range that have no estimate, and so no part in this.
-    """
-
+    #: The extremes of the estimates: what would be left open by endless data.
     ignorance: ConfidenceInterval
+    #: The extremes of the intervals: holds the true values at all points of the range, with the confidence level.
     strong: ConfidenceInterval
+    #: Holds the one true value, with the confidence level.
     pointwise: ConfidenceInterval
+    #: How many standard errors ``pointwise`` reaches beyond the estimates (Imbens and Manski).
     constant: float
+    #: Lines and points within the range that have no estimate, and so no part in this.
     missing: tuple[tuple[str, float], ...] = ()
 
 

@@ -22,23 +22,15 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class SignChange:
-    """Where the sign of an estimated difference changes along one line.
+    """Where the sign of an estimated difference changes along one line."""
 
-    Attributes
-    ----------
-    line : str
-        A family of copulas, or whose hazard ratio it is.
-    at : float
-        Where the estimates are equal, if they move along lines between the points of the grid.
-    interval : Stretch or None
-        Of :func:`undecided`, the stretch that holds ``at``; None where an interval beside it is missing.
-    sign_above : int
-        The sign of the difference further up the axis.
-    """
-
+    #: A family of copulas, or whose hazard ratio it is.
     line: str
+    #: Where the estimates are equal, if they move along lines between the points of the grid.
     at: float
+    #: Of :func:`undecided`, the stretch that holds ``at``; None where an interval beside it is missing.
     interval: Stretch | None
+    #: The sign of the difference further up the axis.
     sign_above: int
 
     def on(self, scale: Callable[[float], float]) -> SignChange:

@@ -44,26 +44,18 @@ class CurveErrors:
 
     Of more than 4,096 subjects, random batches of subjects stand for the single ones: standard errors then err by
     about 1 %.
-
-    Attributes
-    ----------
-    x : dict of array
-        By model, what its curve runs over: the times in the order given to the evaluation, or what
-        :attr:`Metric.profile_labels` says.
-    values : dict of array
-        By model, at ``x``.
-    rows : dict of array
-        By model, (rows, points).
-    missing : dict of str
-        By model, why there are no errors.
-    range : pair of float
-        What intervals and bands of values are cut to.
     """
 
+    #: By model, what its curve runs over: the times in the order given to the evaluation, or what
+    #: :attr:`Metric.profile_labels` says.
     x: dict[str, FloatArray]
+    #: By model, at ``x``.
     values: dict[str, FloatArray]
+    #: By model, (rows, points).
     rows: dict[str, FloatArray]
+    #: By model, why there are no errors.
     missing: dict[str, str]
+    #: What intervals and bands of values are cut to.
     range: tuple[float, float] = (-np.inf, np.inf)
 
     def of(self, model: str, minus: str | None = None) -> Estimates:
@@ -238,23 +230,15 @@ _N_POINTS = 200
 
 @dataclass(frozen=True, eq=False)
 class MarginCurves:
-    """Survival curves of one sample: by Kaplan–Meier, and by Copula-Graphic under other dependences.
+    """Survival curves of one sample: by Kaplan–Meier, and by Copula-Graphic under other dependences."""
 
-    Attributes
-    ----------
-    sample : {"training", "test"}
-        Whose curves they are: of the training sample, or of the test sample where there is no other.
-    times, kaplan_meier : array
-    copula_graphic : dict of dict of array
-        By family and τ, at ``times``.
-    at_risk : dict
-        How many of the sample are at risk, at a few round times.
-    """
-
+    #: Whose curves they are: of the training sample, or of the test sample where there is no other.
     sample: Literal["training", "test"]
     times: FloatArray
     kaplan_meier: FloatArray
+    #: By family and τ, at ``times``.
     copula_graphic: dict[str, dict[float, FloatArray]]
+    #: How many of the sample are at risk, at a few round times.
     at_risk: dict[float, int]
 
     def to_dict(self) -> dict[str, Any]:

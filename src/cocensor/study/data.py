@@ -78,29 +78,19 @@ class AssumedCopula:
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
-    """More test subjects than are held: those at hand were drawn from them.
+    """More test subjects than are held: those at hand were drawn from them."""
 
-    Attributes
-    ----------
-    whole : WholeSample
-        All test subjects.
-    learning : EvaluationData
-        Those that adjustments were fitted to, the ones at hand among them, with the predictions that this took.
-    rows : array
-        Where the subjects at hand are among these.
-    metrics : frozenset of str
-        The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
-    risk_table : RiskTable
-        How many of all are at risk at some times, and what happened to them before the next.
-    reasons : dict of int
-        How many dropouts left for each reason, the most frequent first.
-    """
-
+    #: All test subjects.
     whole: WholeSample
+    #: Those that adjustments were fitted to, the ones at hand among them, with the predictions that this took.
     learning: EvaluationData
+    #: Where the subjects at hand are among these.
     rows: Rows = field(repr=False)
+    #: The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     metrics: frozenset[str]
+    #: How many of all are at risk at some times, and what happened to them before the next.
     risk_table: RiskTable = field(repr=False)
+    #: How many dropouts left for each reason, the most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def subsample(self, n: int) -> Subsample:
@@ -110,42 +100,27 @@ class Streamed:
 
 @dataclass(frozen=True, eq=False)
 class EvaluationData:
-    """What is scored, at which times, by which metrics, and under which copula.
+    """What is scored, at which times, by which metrics, and under which copula."""
 
-    Attributes
-    ----------
-    predictions : dict of Predictions
-        By model; those whose predictions were refused have none.
-    samples : Samples
-    grid : TimeGrid
-        The times that scores over time are averaged over.
-    metrics : tuple of Metric
-    models : tuple of str
-        The names of all models.
-    horizon : Horizon
-        The end of the interval that scores are averaged over, and why.
-    confidence_level : float or None
-        Of intervals; None where none are wanted.
-    time_axis : TimeAxis
-        What time is called, and its unit.
-    assumed : AssumedCopula
-        What adjustments that take their copula from the plan assume, and where it is from.
-    library : module or None
-        Of the data frames that tables are made with; None for pandas or pyarrow.
-    streamed : Streamed or None
-        Of whom the test subjects were drawn, where these are more than are held.
-    """
-
+    #: By model; those whose predictions were refused have none.
     predictions: Mapping[str, Predicted]
     samples: Samples
+    #: The times that scores over time are averaged over.
     grid: TimeGrid
     metrics: tuple[Metric, ...]
+    #: The names of all models.
     models: tuple[str, ...]
+    #: The end of the interval that scores are averaged over, and why.
     horizon: Horizon
+    #: Of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
+    #: What time is called, and its unit.
     time_axis: TimeAxis = field(default_factory=TimeAxis)
+    #: What adjustments that take their copula from the plan assume, and where it is from.
     assumed: AssumedCopula = field(default_factory=AssumedCopula)
+    #: Of the data frames that tables are made with; None for pandas or pyarrow.
     library: Any = field(default=None, repr=False)
+    #: Of whom the test subjects were drawn, where these are more than are held.
     streamed: Streamed | None = None
 
     @property
@@ -297,25 +272,16 @@ def _drawn(predictions: Mapping[str, Predicted], rows: Rows) -> dict[str, Predic
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SuggestedCopula:
-    """What :func:`select_copula` chose; made by :meth:`Evaluation.suggest_copula`.
+    """What :func:`select_copula` chose; made by :meth:`Evaluation.suggest_copula`."""
 
-    Attributes
-    ----------
-    choice : CopulaChoice or None
-        None where none could be made; ``notes`` say why.
-    given : "imputation", "covariates", "nothing" or "own"
-        What event and dropout were taken given: what the imputation model conditions on, the covariates of the
-        sample, or nothing; "own" where a choice was handed over.
-    columns : tuple of str
-        The columns of it.
-    sample : "test", "training" or None
-        Whose outcomes it was chosen by; None where a choice was handed over.
-    notes : tuple of Note
-    """
-
+    #: None where none could be made; ``notes`` say why.
     choice: CopulaChoice | None
+    #: What event and dropout were taken given: what the imputation model conditions on, the covariates of the sample,
+    #: or nothing; "own" where a choice was handed over.
     given: Literal["imputation", "covariates", "nothing", "own"]
+    #: The columns of it.
     columns: tuple[str, ...] = ()
+    #: Whose outcomes it was chosen by; None where a choice was handed over.
     sample: Literal["test", "training"] | None = None
     notes: tuple[Note, ...] = ()
 

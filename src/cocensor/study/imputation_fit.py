@@ -49,17 +49,11 @@ class _ImputationFitted(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FitCells:
-    r"""Observed and expected numbers of one kind by group of a model's score (rows) and period (columns).
-
-    Attributes
-    ----------
-    observed, expected : array
-    variance : array
-        Of the observed less the expected number, were the model known: the expected number, and less for grouped times.
-    """
+    r"""Observed and expected numbers of one kind by group of a model's score (rows) and period (columns)."""
 
     observed: IntArray
     expected: FloatArray
+    #: Of the observed less the expected number, were the model known: the expected number, and less for grouped times.
     variance: FloatArray
 
     @cached_property

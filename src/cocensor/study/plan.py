@@ -53,21 +53,14 @@ class AtRisk(NamedTuple):
 
 @dataclass(frozen=True)
 class Planned:
-    """One adjustment of a plan.
+    """One adjustment of a plan."""
 
-    Attributes
-    ----------
-    name, label : str
-        By which it is asked for, and what it is called in tables.
-    adjustment : Adjustment
-        At independence where its copula is that of the plan.
-    takes_copula : bool
-        Whether its copula is that of the plan.
-    """
-
+    #: By which it is asked for, and what it is called in tables.
     name: str
     label: str
+    #: At independence where its copula is that of the plan.
     adjustment: Adjustment
+    #: Whether its copula is that of the plan.
     takes_copula: bool = False
 
     def under(self, copula: Copula) -> Adjustment:

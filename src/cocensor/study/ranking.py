@@ -16,38 +16,24 @@ from cocensor.study.lookup import metric_of, results_of
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Models by one metric under one assumption, and which of them the data tell apart.
-
-    Attributes
-    ----------
-    metric : Metric
-    adjustment : str
-    scores : dict of float
-        Of the models that may be ranked and have one.
-    ranks : dict of int
-        1 for the best; empty under an adjustment that no verdict counts.
-    best : tuple of str
-        The one with the best score, and those that the interval of the difference does not tell from it; without
-        intervals, the best by their scores alone.
-    leaders : tuple of str
-        Those with the best score, whether or not they can be told from others.
-    compared : tuple of str
-        Those that have an interval, best score first.
-    asked : bool
-        Whether intervals were asked for.
-    errors : tuple of Estimates
-        What tells models apart: under one assumption, or under several that must agree.
-    level : float
-    """
+    """Models by one metric under one assumption, and which of them the data tell apart."""
 
     metric: Metric
     adjustment: str
+    #: Of the models that may be ranked and have one.
     scores: dict[str, float]
+    #: 1 for the best; empty under an adjustment that no verdict counts.
     ranks: dict[str, int]
+    #: The one with the best score, and those that the interval of the difference does not tell from it; without
+    #: intervals, the best by their scores alone.
     best: tuple[str, ...]
+    #: Those with the best score, whether or not they can be told from others.
     leaders: tuple[str, ...]
+    #: Those that have an interval, best score first.
     compared: tuple[str, ...]
+    #: Whether intervals were asked for.
     asked: bool
+    #: What tells models apart: under one assumption, or under several that must agree.
     errors: tuple[Estimates, ...] = field(repr=False)
     level: float
 

@@ -29,43 +29,28 @@ _CALIBRATION = ("ici", "e50", "e90", "d_calibration")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """An evaluation and the analyses that it is shown with; made by :meth:`Evaluation.full`.
-
-    Attributes
-    ----------
-    evaluation : Evaluation
-    sensitivity : Sensitivity or None
-    bounds : tuple of Bounds
-        By metric.
-    benchmarks : CovariateBenchmarks or None
-        By default those of the sensitivity analysis.
-    hint : SuggestedCopula or None
-        By default the one that the scores rest on, if they do.
-    profile : DependenceProfile or None
-        The likelihood over τ behind the hint.
-    survival : MarginCurves or None
-        Survival curves of the sample, under other dependences too.
-    curves, profiles : dict of CurveErrors
-        By metric and adjustment: values over time, and curves behind values at one time, with their errors.
-    calibration : dict of CalibrationCurve
-        By adjustment, model and time.
-    d_calibration : dict of DCalibrationResult
-        By adjustment and model.
-    decision_curves : dict of dict of DecisionCurve
-        By adjustment and time, and then by model.
-    """
+    """An evaluation and the analyses that it is shown with; made by :meth:`Evaluation.full`."""
 
     evaluation: Evaluation
     sensitivity: Sensitivity | None = None
+    #: By metric.
     bounds: tuple[Bounds, ...] = ()
+    #: By default those of the sensitivity analysis.
     benchmarks: CovariateBenchmarks | None = None
+    #: By default the one that the scores rest on, if they do.
     hint: SuggestedCopula | None = None
+    #: The likelihood over τ behind the hint.
     profile: DependenceProfile | None = None
+    #: Survival curves of the sample, under other dependences too.
     survival: MarginCurves | None = None
+    #: By metric and adjustment: values over time, and curves behind values at one time, with their errors.
     curves: Mapping[tuple[str, str], CurveErrors] = field(default_factory=dict)
     profiles: Mapping[tuple[str, str], CurveErrors] = field(default_factory=dict)
+    #: By adjustment, model and time.
     calibration: Mapping[tuple[str, str, float], CalibrationCurve] = field(default_factory=dict)
+    #: By adjustment and model.
     d_calibration: Mapping[tuple[str, str], DCalibrationResult] = field(default_factory=dict)
+    #: By adjustment and time, and then by model.
     decision_curves: Mapping[tuple[str, float], dict[str, DecisionCurve]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -40,102 +40,67 @@ State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", 
 
 @dataclass(frozen=True)
 class Robustness:
-    """The smallest dependence at which a lead is lost, in the family where that comes first.
+    """The smallest dependence at which a lead is lost, in the family where that comes first."""
 
-    Attributes
-    ----------
-    tau : float
-        Kendall's τ.
-    hazard_ratio : float
-        Of the event right after leaving; NaN where it is not known.
-    family : str
-    against : str
-        The model that the lead is lost against.
-    within_plausible : bool
-        Whether that lies within the plausible range.
-    """
-
+    #: Kendall's τ.
     tau: float
+    #: Of the event right after leaving; NaN where it is not known.
     hazard_ratio: float
     family: str
+    #: The model that the lead is lost against.
     against: str
+    #: Whether that lies within the plausible range.
     within_plausible: bool
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a verdict is told under.
-
-    Attributes
-    ----------
-    adjustment, label : str
-    tau : float or None
-        Kendall's τ of event and dropout given what is known of subjects; None where no copula is assumed.
-    family : str or None
-        Of the copula; None at independence, and where every family tells the same.
-    hazard_ratio : float or None
-        Right after leaving; None where it is not known.
-    given : tuple of str
-        What is known of subjects: "predictions", "covariates".
-    anybody_left : bool
-        Whether there are dropouts at all.
-    """
+    """What a verdict is told under."""
 
     adjustment: str
     label: str
+    #: Kendall's τ of event and dropout given what is known of subjects; None where no copula is assumed.
     tau: float | None
+    #: Of the copula; None at independence, and where every family tells the same.
     family: str | None = None
+    #: Right after leaving; None where it is not known.
     hazard_ratio: float | None = None
+    #: What is known of subjects: "predictions", "covariates".
     given: tuple[str, ...] = ()
+    #: Whether there are dropouts at all.
     anybody_left: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Who leads by one metric under one assumption, as far as the data tell, and how far that holds.
+    """Who leads by one metric under one assumption, as far as the data tell, and how far that holds."""
 
-    Attributes
-    ----------
-    state : str
-        "no_usable_model" (none may be called best), "tie" (the data tell no two models apart, wherever that was
-        looked), "settled" (one model leads all others, at every dependence of the plausible range, all of which was
-        tried), "settled_at_independence" (one model leads all others where independence, or the dependence that was
-        assumed, holds), or "not_settled".
-    assumption : Assumption
-    standing : Standing
-        Under the assumption.
-    unscored : tuple of str
-        The models that may be ranked and have no score.
-    by_metric : dict of Standing
-        By all metrics of the evaluation, under the same adjustment.
-    plausible : PlausibleRange or None
-        The τ that are held plausible, and where that is from; None without a sensitivity analysis.
-    plausible_ratios : pair of float or None
-        The hazard ratios right after leaving that its ends stand for, under every family.
-    over_tau : Along or None
-        How far the standing holds over Kendall's τ, and who may be best where; None without a sensitivity analysis.
-    silent : tuple of str
-        The families without an answer.
-    spans : dict of Span
-        Of the score of the only model that may be ranked: "plausible", over the part of the plausible range that was
-        tried, and "grid".
-    strongest_covariate : str or None
-        The measured covariate that would induce most dependence.
-    over_ratios : OverRatios or None
-        How far the lead holds over the hazard ratio after dropout.
-    """
-
+    #: "no_usable_model" (none may be called best), "tie" (the data tell no two models apart, wherever that was looked),
+    #: "settled" (one model leads all others, at every dependence of the plausible range, all of which was tried),
+    #: "settled_at_independence" (one model leads all others where independence, or the dependence that was assumed,
+    #: holds), or "not_settled".
     state: State
     assumption: Assumption
+    #: Under the assumption.
     standing: Standing = field(repr=False)
+    #: The models that may be ranked and have no score.
     unscored: tuple[str, ...] = ()
+    #: By all metrics of the evaluation, under the same adjustment.
     by_metric: Mapping[str, Standing] = field(default_factory=dict, repr=False)
+    #: The τ that are held plausible, and where that is from; None without a sensitivity analysis.
     plausible: PlausibleRange | None = None
+    #: The hazard ratios right after leaving that its ends stand for, under every family.
     plausible_ratios: tuple[float, float] | None = None
+    #: How far the standing holds over Kendall's τ, and who may be best where; None without a sensitivity analysis.
     over_tau: Along | None = field(default=None, repr=False)
+    #: The families without an answer.
     silent: tuple[str, ...] = ()
+    #: Of the score of the only model that may be ranked: "plausible", over the part of the plausible range that was
+    #: tried, and "grid".
     spans: Mapping[str, Span] = field(default_factory=dict, repr=False)
+    #: The measured covariate that would induce most dependence.
     strongest_covariate: str | None = None
+    #: How far the lead holds over the hazard ratio after dropout.
     over_ratios: OverRatios | None = field(default=None, repr=False)
 
     @property

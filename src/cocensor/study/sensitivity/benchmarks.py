@@ -315,25 +315,17 @@ class PlausibleRange:
 
     By default :math:`|\tau| \le \max(0.2, 3 |\tau_x|)`, where :math:`\tau_x` is what leaving out all measured
     covariates together would induce (:func:`cocensor.plausible_tau`). It is a convention, and no bound.
-
-    Attributes
-    ----------
-    low, high : float
-    origin : {"asked", "covariates", "default"}
-        Who decided it: the user; measured covariates, where three times what they induce is more than 0.2; or nobody.
-    why : str or None
-        Why covariates did not tell, where none could.
-    lacking : {"covariates", "dropouts", "benchmarks"} or None
-        What there is none of, where covariates did not tell.
-    together : float or None
-        The τ that leaving out all measured covariates would induce.
     """
 
     low: float
     high: float
+    #: Who decided it: the user; measured covariates, where three times what they induce is more than 0.2; or nobody.
     origin: Literal["asked", "covariates", "default"]
+    #: Why covariates did not tell, where none could.
     why: str | None = None
+    #: What there is none of, where covariates did not tell.
     lacking: Literal["covariates", "dropouts", "benchmarks"] | None = None
+    #: The τ that leaving out all measured covariates would induce.
     together: float | None = None
 
     @classmethod

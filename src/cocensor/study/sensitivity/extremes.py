@@ -86,22 +86,15 @@ class Dropouts:
     What is observed in full is the first of event and dropout, :math:`\min(E, C)`, but for the end of the study A,
     which is independent: subjects are weighted by :math:`1/G_A(t)` while at risk, by :math:`1/G_A(e-)` after an event
     and by :math:`1/G_A(c-)` after a dropout. Without marks of administrative censoring all weights are 1.
-
-    Attributes
-    ----------
-    status : EventWeights
-    y : Survival
-        The test outcomes with dropouts as events.
-    rows : array
-        Those who dropped out before the last time, in the order of their ``cut``.
-    cut, first : array
-        Of these, the number of sorted times before the dropout, and that of times up to it: at the time of dropout
-        itself a subject is known to be event-free.
     """
 
     status: EventWeights
+    #: The test outcomes with dropouts as events.
     y: Survival
+    #: Those who dropped out before the last time, in the order of their ``cut``.
     rows: Rows
+    #: Of these, the number of sorted times before the dropout, and that of times up to it: at the time of dropout
+    #: itself a subject is known to be event-free.
     cut: IntArray
     first: IntArray
 

@@ -32,22 +32,14 @@ Answers = dict[str, dict[str, dict[float, AdjustmentScores]]]
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The difference of two models, score(a) − score(b), along a grid.
-
-    Attributes
-    ----------
-    grid : Grid
-    a, b : str
-    smaller : bool
-        Whether the smaller score is the better one.
-    curves : dict of AxisCurve
-        The difference by line.
-    """
+    """The difference of two models, score(a) − score(b), along a grid."""
 
     grid: Grid
     a: str
     b: str
+    #: Whether the smaller score is the better one.
     smaller: bool
+    #: The difference by line.
     curves: dict[str, AxisCurve]
 
     def lead(self, line: str | None = None) -> Lead | None:
@@ -83,24 +75,15 @@ class Grid:
 
     A *value* of the grid is the score of a model, or its difference from that of another: score(model) − score(minus).
     ``metric`` and ``adjustment`` are those of the evaluation, by default its first and its primary one.
-
-    Attributes
-    ----------
-    evaluation : Evaluation
-    axis : {"tau", "hazard_ratio"}
-    lines : tuple of str
-    points : tuple of float
-    answers : dict of AdjustmentScores
-        By adjustment, line and point.
-    missing : dict of Note
-        By adjustment and line, why there is no answer, or none at some point.
     """
 
     evaluation: Evaluation
     axis: Literal["tau", "hazard_ratio"]
     lines: tuple[str, ...]
     points: tuple[float, ...]
+    #: By adjustment, line and point.
     answers: Answers
+    #: By adjustment and line, why there is no answer, or none at some point.
     missing: dict[tuple[str, str], Note]
 
     @property

@@ -14,35 +14,24 @@ from cocensor.study.sensitivity.grid import ALL, Grid, Pair
 
 @dataclass(frozen=True)
 class Limit:
-    """The point up to which something holds, outward from independence.
+    """The point up to which something holds, outward from independence."""
 
-    Attributes
-    ----------
-    at : float
-        Kendall's τ, or the hazard ratio after dropout.
-    hazard_ratio : float
-        The one up to which it holds on all lines; NaN where it is not known.
-    line : str or None
-        The family, or whose hazard ratio it is, on which it is lost first; None where it is not lost, but an interval
-        or a score is missing beyond.
-    other_lines : bool
-        Whether it is lost on other lines too, further out.
-    models : tuple of str
-        The two that cannot be told apart beyond; or those that may be best there.
-    by_interval : bool
-        Whether the interval of a difference comes to hold 0 here, which may be between two points of the grid; else
-        this is the last point of the grid where it holds.
-    multiple : float
-        By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
-        covariate tells.
-    """
-
+    #: Kendall's τ, or the hazard ratio after dropout.
     at: float
+    #: The one up to which it holds on all lines; NaN where it is not known.
     hazard_ratio: float = nan
+    #: The family, or whose hazard ratio it is, on which it is lost first; None where it is not lost, but an interval or
+    #: a score is missing beyond.
     line: str | None = None
+    #: Whether it is lost on other lines too, further out.
     other_lines: bool = False
+    #: The two that cannot be told apart beyond; or those that may be best there.
     models: tuple[str, ...] = ()
+    #: Whether the interval of a difference comes to hold 0 here, which may be between two points of the grid; else this
+    #: is the last point of the grid where it holds.
     by_interval: bool = False
+    #: By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
+    #: covariate tells.
     multiple: float = nan
 
     @property
@@ -89,25 +78,16 @@ class LeadingRange:
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """A standing along a grid, on all lines together or on one.
+    """A standing along a grid, on all lines together or on one."""
 
-    Attributes
-    ----------
-    standing : Standing
-        At the point nearest to independence.
-    start : float
-        That point.
-    tried : tuple of float
-        The points that have an answer.
-    stretches : tuple of LeadingRange
-    reach : Reach or None
-        From where to where the standing holds on every line; None where that is not so even at its start.
-    """
-
+    #: At the point nearest to independence.
     standing: Standing
+    #: That point.
     start: float
+    #: The points that have an answer.
     tried: tuple[float, ...]
     stretches: tuple[LeadingRange, ...]
+    #: From where to where the standing holds on every line; None where that is not so even at its start.
     reach: Reach | None
 
     def after(self, way: int, point: float) -> list[LeadingRange]:
@@ -125,23 +105,15 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class OverRatios:
-    """How far a lead holds over the hazard ratio after dropout.
+    """How far a lead holds over the hazard ratio after dropout."""
 
-    Attributes
-    ----------
-    lines : dict of Along
-        Of "all" dropouts, and of one reason or group alone.
-    span : Span or None
-        Of the score of the only model that may be ranked.
-    by_reason : bool
-        Whether the lines beside "all" are reasons of dropout.
-    unnamed : Note or None
-        Why reasons that there are have no lines.
-    """
-
+    #: Of "all" dropouts, and of one reason or group alone.
     lines: Mapping[str, Along]
+    #: Of the score of the only model that may be ranked.
     span: Span | None = None
+    #: Whether the lines beside "all" are reasons of dropout.
     by_reason: bool = False
+    #: Why reasons that there are have no lines.
     unnamed: Note | None = None
 
 

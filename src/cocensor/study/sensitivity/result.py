@@ -23,35 +23,24 @@ Kind = Literal["estimate", "interval"]
 
 @dataclass(frozen=True)
 class TippingPoint:
-    """Where what is said of two models stops to hold, outward from independence along one line.
+    """Where what is said of two models stops to hold, outward from independence along one line."""
 
-    Attributes
-    ----------
-    kind : {"estimate", "interval"}
-        The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
-        holds it from there on.
-    family : str
-        Of copulas, or "hazard_ratio".
-    reason : str or None
-        The reason or group whose hazard ratio moves alone.
-    tau : float
-        Kendall's τ; NaN for hazard ratios.
-    hazard_ratio : float
-        After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
-    multiple : float
-        By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
-        (:meth:`CovariateBenchmarks.multiple_for`); NaN for hazard ratios and without covariates, infinite where none
-        does.
-    winner_beyond : str or None
-        The model with the better score further out; None of an interval, where none is distinguishable.
-    """
-
+    #: The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
+    #: holds it from there on.
     kind: Kind
+    #: Of copulas, or "hazard_ratio".
     family: str
+    #: The reason or group whose hazard ratio moves alone.
     reason: str | None
+    #: Kendall's τ; NaN for hazard ratios.
     tau: float
+    #: After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
     hazard_ratio: float
+    #: By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
+    #: (:meth:`CovariateBenchmarks.multiple_for`); NaN for hazard ratios and without covariates, infinite where none
+    #: does.
     multiple: float
+    #: The model with the better score further out; None of an interval, where none is distinguishable.
     winner_beyond: str | None
 
 
