@@ -11,7 +11,6 @@ import cocensor as cc
 from cocensor.study.checks import Check
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity.grid import stretches
 from cocensor.views.text import headline, winners_in_words
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
 from cocensor.views.text.names import ISOLATE, ON_PAGE
@@ -155,7 +154,7 @@ def test_without_a_contender_there_is_no_winner(all_off, tmp_path):
     assert verdict.state == all_off.verdict.state == "no_usable_model"
     assert all(each == () for line in grid.leaders().values() for each in line.values())
     assert grid.changes() == []
-    assert stretches(grid) == []
+    assert grid.stretches() == []
     assert {bounds.certain(*pair) for pair in bounds.pairs} == {None}
     page = all_off.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'class="star"' not in page

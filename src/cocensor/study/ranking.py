@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 
@@ -22,20 +21,58 @@ class Standing:
     adjustment: str
     #: Of the models that may be ranked and have one.
     scores: dict[str, float]
-    #: 1 for the best; empty under an adjustment that no verdict counts.
-    ranks: dict[str, int]
-    #: The one with the best score, and those that the interval of the difference does not tell from it; without
-    #: intervals, the best by their scores alone.
-    best: tuple[str, ...]
-    #: Those with the best score, whether or not they can be told from others.
-    leaders: tuple[str, ...]
-    #: Those that have an interval, best score first.
-    compared: tuple[str, ...]
-    #: Whether intervals were asked for.
-    asked: bool
     #: What tells models apart: under one assumption, or under several that must agree.
     errors: tuple[Estimates, ...] = field(repr=False)
-    level: float
+    #: Of intervals; None where none are asked for.
+    level: float | None
+    #: Whether verdicts count the adjustment.
+    counts: bool = True
+    #: The best models, where several assumptions decide.
+    best_of_several: tuple[str, ...] | None = None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return self.metric.ranks(self.scores)
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """1 for the best; empty under an adjustment that no verdict counts."""
+        return self._places if self.counts else {}
+
+    @cached_property
+    def leaders(self) -> tuple[str, ...]:
+        """Those with the best score, whether or not they can be told from others."""
+        return tuple(model for model, rank in self._places.items() if rank == 1)
+
+    @cached_property
+    def best(self) -> tuple[str, ...]:
+        """The one with the best score, and those that the interval of the difference does not tell from it.
+
+        Without intervals, the best by their scores alone.
+        """
+        if self.best_of_several is not None:
+            return self.best_of_several
+        if self.level is None or not self.errors or not self.ranks:
+            return self.leaders if self.counts else ()
+        [errors] = self.errors
+        errors = errors.only([model for model in errors.names if model in self.scores])
+        kept = may_be_best(errors, self.metric.direction, self.level)
+        return tuple(sorted(kept, key=lambda model: self.ranks[model]))
+
+    @cached_property
+    def compared(self) -> tuple[str, ...]:
+        """Those that have an interval, best score first."""
+        if self.level is None or not self.errors:
+            return ()
+        # A score without error, such as that of a coin, has no interval of its own, but differences from it have.
+        known = dict(zip(self.errors[0].names, self.errors[0].standard_errors, strict=True))
+        ranked = sorted(self._places, key=lambda model: self._places[model])
+        return tuple(model for model in ranked if isfinite(known.get(model, nan)))
+
+    @property
+    def asked(self) -> bool:
+        """Whether intervals were asked for."""
+        return self.level is not None
 
     @property
     def tells(self) -> bool:
@@ -44,15 +81,14 @@ class Standing:
 
     def better(self, a: str, b: str) -> str | None:
         """Of two models the better one by the interval of their difference; None where that holds 0."""
-        if not self.asked:
+        if self.level is None:
             return None
-        winners = {self._compared(errors, a, b) for errors in self.errors}
+        direction = self.metric.direction
+        winners = {
+            compare(errors, a, b).better(direction, self.level) if {a, b} <= set(errors.names) else None
+            for errors in self.errors
+        }
         return winners.pop() if len(winners) == 1 else None
-
-    def _compared(self, errors: Estimates, a: str, b: str) -> str | None:
-        if not {a, b} <= set(errors.names):
-            return None
-        return compare(errors, a, b).better(self.metric.direction, self.level)
 
     def equal(self, a: str, b: str) -> bool:
         """Whether the scores of two models are the same in every sample."""
@@ -96,55 +132,12 @@ def counted(evaluation: Evaluation) -> tuple[str, ...]:
 def standing(evaluation: Evaluation, metric: str | None = None, adjustment: str | None = None) -> Standing:
     """How models stand by a metric under an adjustment, by default by the first and under the primary one."""
     by, scores = metric_of(evaluation, metric), results_of(evaluation, adjustment)
-    able = rankable(evaluation)
-    return standing_by(
+    values, errors = scores.values[by.name], scores.errors.get(by.name)
+    return Standing(
         by,
         scores.name,
-        {model: each.value for model, each in scores.values[by.name].items() if model in able},
-        scores.errors.get(by.name),
+        {model: values[model].value for model in rankable(evaluation) if model in values},
+        () if errors is None else (errors,),
         evaluation.data.confidence_level,
-        counts=scores.name in counted(evaluation),
-        order=able,
-    )
-
-
-def standing_by(
-    metric: Metric,
-    adjustment: str,
-    scores: dict[str, float],
-    errors: Estimates | None,
-    level: float | None,
-    *,
-    counts: bool = True,
-    order: Sequence[str] = (),
-) -> Standing:
-    """How models with some scores and errors stand; ``order`` is that of ties in rank."""
-    ranks = metric.ranks(scores)
-    leaders = tuple(model for model, rank in ranks.items() if rank == 1)
-    # A score without error, such as that of a coin, has no interval of its own, but differences from it have.
-    known = {} if errors is None else dict(zip(errors.names, errors.standard_errors, strict=True))
-    compared = tuple(
-        model
-        for model in sorted(ranks, key=lambda model: ranks[model])
-        if level is not None and isfinite(known.get(model, nan))
-    )
-    in_order = {model: ranks[model] for model in (order or ranks) if model in ranks} if counts else {}
-    best = tuple(model for model, rank in in_order.items() if rank == 1)
-    if level is not None and errors is not None and in_order:
-        kept = may_be_best(
-            errors.only([name for name in errors.names if name in scores]), metric.direction, level
-        )
-        best = tuple(sorted(kept, key=lambda model: in_order[model]))
-    told = () if errors is None else (errors,)
-    return Standing(
-        metric,
-        adjustment,
-        scores,
-        in_order,
-        best,
-        leaders,
-        compared,
-        level is not None,
-        told,
-        level or 0.95,
+        scores.name in counted(evaluation),
     )

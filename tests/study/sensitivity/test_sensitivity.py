@@ -13,7 +13,7 @@ from cocensor.study.scores import AdjustmentScores, score_refit
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity import run as sensitivity_run
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
-from cocensor.study.sensitivity.grid import Grid, stretches
+from cocensor.study.sensitivity.grid import Grid
 from cocensor.views.numbers.grids import sensitivity_numbers
 from tests.refusals import refuses
 
@@ -127,7 +127,7 @@ def course(found):
     return {
         family: [
             (each.model, pytest.approx(each.low), pytest.approx(each.high))
-            for each in stretches(found.over_tau)
+            for each in found.over_tau.stretches()
             if each.family == family
         ]
         for family in found.over_tau.lines
@@ -174,15 +174,15 @@ def test_equals_share_the_first_place_and_a_tie_is_no_change(result):
     taus = (0.0, 0.2, 0.4)
     both = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.2, 0.3]})}).over_tau
     assert both.leaders()["frank"][0.2] == ("two", "one")
-    assert stretches(both)[0].equals == ("one",)
+    assert both.stretches()[0].equals == ("one",)
     for names in (("two", "one"), ("one", "two")):
         touching = made(
             result, {"frank": (taus, dict(zip(names, ([0.1, 0.2, 0.1], [0.3, 0.2, 0.3]), strict=True)))}
         ).over_tau
         assert touching.changes() == []
-        assert stretches(touching)[0].model == names[0]
+        assert touching.stretches()[0].model == names[0]
     late = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.1, 0.1]})})
-    assert [each.model for each in stretches(late.over_tau)] == ["one"]
+    assert [each.model for each in late.over_tau.stretches()] == ["one"]
 
 
 def test_a_greater_score_is_better_where_the_metric_says_so(result):
@@ -195,7 +195,7 @@ def test_a_greater_score_is_better_where_the_metric_says_so(result):
     turned = replace(result, data=replace(result.data, metrics=(Turned(),)))
     found = made(turned, {"frank": ((0.0, 0.4), {"two": [0.2, 0.1], "one": [0.1, 0.2]})})
     assert course(found) == {"frank": [("two", 0.0, 0.2), ("one", 0.2, 0.4)]}
-    assert found.over_tau.ranks("frank", 0.0) == {"two": 1, "one": 2}
+    assert found.over_tau.standing("frank", 0.0).ranks == {"two": 1, "one": 2}
 
 
 def test_a_family_without_an_answer_is_named(result):

@@ -233,7 +233,7 @@ def test_greater_is_better_where_the_metric_says_so(opened, split, cox, tmp_path
     grid = found.sensitivity("frank", [0.0, 0.5])
     page = opened(at=found.to_html(tmp_path / "a.html", sensitivity=grid))
     ranks = {model: rank for model, (*_, rank) in shown(page).items()}
-    assert ranks == grid.over_tau.ranks("frank", 0.0, "sureness", "cg_q")
+    assert ranks == grid.over_tau.standing("frank", 0.0, "sureness", "cg_q").ranks
     assert page.locator("#no-curves").is_visible()
     assert not page.locator("#plot-curves").is_visible()
     page.locator("#curves [data-choice=metric]").select_option("ibs")

@@ -14,14 +14,14 @@ from cocensor._checks import FloatArray, check_choice
 from cocensor._notes import Note
 from cocensor.inference.along_axis import AxisCurve, Lead, lead
 from cocensor.inference.bands import Band, simultaneous_quantile
-from cocensor.inference.comparisons import Comparison, compare, may_be_best
+from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.ignorance import Uncertainty, check_range, uncertainty
 from cocensor.inference.tipping import SignChange, tipping_points
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named, metric_of
 from cocensor.study.plan import HAZARD_RATIO
-from cocensor.study.ranking import counted, rankable
+from cocensor.study.ranking import Standing, counted, rankable
 from cocensor.study.scores import AdjustmentScores
 
 #: The line on which the hazard ratio of everybody moves.
@@ -126,27 +126,17 @@ class Grid:
         answer = self._answer(line, point, adjustment)
         return None if answer is None else answer.errors.get(metric_of(self.evaluation, metric).name)
 
-    def ranks(
+    def standing(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
-    ) -> dict[str, int]:
-        """The ranks of the models that may be ranked at one point; those without a score are missing."""
-        values, able = self.values(line, point, metric, adjustment), rankable(self.evaluation)
-        return metric_of(self.evaluation, metric).ranks({m: v for m, v in values.items() if m in able})
+    ) -> Standing:
+        """How models stand at one point: their ranks, and who cannot be told from the best.
 
-    def best_at(
-        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
-    ) -> tuple[str, ...]:
-        """The model with the best score at one point, and those that its interval there does not tell from it.
-
-        The same intervals tell how far a lead goes (:meth:`Pair.lead`). Without intervals, those with the best score.
+        The same intervals tell how far a lead goes (:meth:`Pair.lead`).
         """
-        ranked = self.ranks(line, point, metric, adjustment)
-        errors = self.errors(line, point, metric, adjustment)
-        if errors is None:
-            return tuple(model for model, rank in ranked.items() if rank == 1)
-        direction = metric_of(self.evaluation, metric).direction
-        kept = may_be_best(errors.only(list(ranked)), direction, self.level)
-        return tuple(sorted(kept, key=lambda model: ranked[model]))
+        by, values = metric_of(self.evaluation, metric), self.values(line, point, metric, adjustment)
+        scores = {model: values[model] for model in rankable(self.evaluation) if model in values}
+        errors, level = self.errors(line, point, metric, adjustment), self.evaluation.data.confidence_level
+        return Standing(by, self.adjustment(adjustment), scores, () if errors is None else (errors,), level)
 
     def compare(
         self,
@@ -182,7 +172,7 @@ class Grid:
         if self.is_of_ratios:
             return point
         check_choice(line, "family", self.lines)
-        along = self.answers[self.adjustment(adjustment)].get(line, {})
+        along = self._lines(adjustment).get(line, {})
         ratios = {0.0: 1.0} | {at: each.hazard_ratio or np.nan for at, each in along.items() if at != 0}
         taus = sorted(ratios)
         logs = np.log([ratios[at] for at in taus])
@@ -197,24 +187,27 @@ class Grid:
 
         Where no model may be ranked, nobody, at every point that has a score.
         """
-        name, able = self.adjustment(adjustment), rankable(self.evaluation)
-        by_line = {}
-        for line, answers in self.answers[name].items():
-            scored = [point for point in answers if self.values(line, point, metric, name)]
-            ranked = {point: self.ranks(line, point, metric, name) for point in scored}
-            by_line[line] = {
-                point: tuple(m for m, rank in r.items() if rank == 1)
-                for point, r in ranked.items()
-                if r or not able
+        able = rankable(self.evaluation)
+        by_line = {
+            line: {
+                point: self.standing(line, point, metric, adjustment)
+                for point in answers
+                if self.values(line, point, metric, adjustment)
             }
-        return {line: by_point for line, by_point in by_line.items() if by_point}
+            for line, answers in self._lines(adjustment).items()
+        }
+        leaders = {
+            line: {point: found.leaders for point, found in by_point.items() if found.scores or not able}
+            for line, by_point in by_line.items()
+        }
+        return {line: by_point for line, by_point in leaders.items() if by_point}
 
     def best(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
         """The models that cannot be distinguished from the best by line and point."""
         return {
-            line: {point: self.best_at(line, point, metric, adjustment) for point in by_point}
+            line: {point: self.standing(line, point, metric, adjustment).best for point in by_point}
             for line, by_point in self.leaders(metric, adjustment).items()
         }
 
@@ -231,33 +224,52 @@ class Grid:
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes, line by line; one that merely ties with another stays."""
-        return changes(self, metric, adjustment)
+        name = self.adjustment(adjustment)
+        return [
+            Change(name, line, below[-1], above[0], at, before, after)
+            for line, _, runs, crossings in _runs(self, metric, name)
+            for ((before, below), (after, above)), at in zip(pairwise(runs), crossings, strict=True)
+        ]
+
+    def stretches(self, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
+        """By line, from which to which point each model has the best score."""
+        name, listed = self.adjustment(adjustment), []
+        for line, best, runs, crossings in _runs(self, metric, name):
+            ends = pairwise([min(best), *crossings, max(best)])
+            for (model, points), (low, high) in zip(runs, ends, strict=True):
+                all_along = set[str].intersection(*(set(best[point]) for point in points)) - {model}
+                equals = tuple(other for other in best[points[0]] if other in all_along)
+                listed.append(Stretch(name, line, model, low, high, equals))
+        return listed
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Rows of a table: metric, adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
-        with_errors = self.evaluation.data.confidence_level is not None
+        level = self.evaluation.data.confidence_level
         for metric in self.evaluation.metrics:
-            for adjustment, by_line in self.answers.items():
-                for line, by_point in by_line.items():
-                    for point in by_point:
-                        place = self.place(adjustment, line, point)
-                        errors = self.errors(line, point, metric, adjustment)
-                        ranks = self.ranks(line, point, metric, adjustment)
-                        for model, value in self.values(line, point, metric, adjustment).items():
-                            limits = self._limits(errors, model) if with_errors else ()
-                            yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
+            points = [
+                (adjustment, line, point)
+                for adjustment, by_line in self.answers.items()
+                for line, by_point in by_line.items()
+                for point in by_point
+            ]
+            for adjustment, line, point in points:
+                place = self.place(adjustment, line, point)
+                errors = self.errors(line, point, metric, adjustment)
+                ranks = self.standing(line, point, metric, adjustment).ranks
+                for model, value in self.values(line, point, metric, adjustment).items():
+                    limits: tuple[float, ...] = ()
+                    if level is not None and errors is None:
+                        limits = np.nan, np.nan, np.nan
+                    elif level is not None and errors is not None:
+                        estimate = errors.estimate(model)
+                        limits = estimate.standard_error, *estimate.confidence_interval(level)
+                    yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
 
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
         if self.is_of_ratios:
             return HAZARD_RATIO, None if line == ALL else line, np.nan, point
         return line, None, point, self.hazard_ratio(line, point, adjustment)
-
-    def _limits(self, errors: Estimates | None, model: str) -> tuple[float, ...]:
-        if errors is None:
-            return np.nan, np.nan, np.nan
-        estimate = errors.estimate(model)
-        return (estimate.standard_error, *estimate.confidence_interval(self.level))
 
     # --- along lines -----------------------------------------------------------------------------------
 
@@ -269,11 +281,21 @@ class Grid:
         adjustment: str | None = None,
     ) -> dict[str, AxisCurve]:
         """By line a value along the axis of :meth:`position`, each with its own interval."""
-        curves = {}
-        for line, answers in self.answers[self.adjustment(adjustment)].items():
-            values, errors = self._on_line(line, model, minus, metric, adjustment)
+        models = [model] if minus is None else [model, minus]
+        for name in models:
+            check_choice(name, "model", self.evaluation.models)
+        by, curves = metric_of(self.evaluation, metric).name, {}
+        for line, answers in self._lines(adjustment).items():
+            values, standard_errors = np.full((2, len(answers)), np.nan)
+            for k, answer in enumerate(answers.values()):
+                values[k] = answer.value(by, model) - (0.0 if minus is None else answer.value(by, minus))
+                errors = answer.errors.get(by)
+                if errors is not None and set(models) <= set(errors.names):
+                    at = tuple(map(errors.names.index, models))
+                    spread = errors.standard_errors if minus is None else errors.apart.standard_errors
+                    standard_errors[k] = spread[at]
             positions = np.array([self.position(point) for point in answers])
-            curves[line] = AxisCurve.normal(positions, values, errors, self.level)
+            curves[line] = AxisCurve.normal(positions, values, standard_errors, self.level)
         return curves
 
     def bands(
@@ -316,40 +338,19 @@ class Grid:
         spread = uncertainty(curves, self.position(low), self.position(high), line)
         return replace(spread, missing=tuple((name, self.at_position(at)) for name, at in spread.missing))
 
-    def _on_line(
-        self, line: str, model: str, minus: str | None, metric: str | None, adjustment: str | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Along the answers of a line a value, and its standard error; NaN for what is not."""
-        wanted = [model] if minus is None else [model, minus]
-        for name in wanted:
-            check_choice(name, "model", self.evaluation.models)
-        by = metric_of(self.evaluation, metric).name
-        answers = self.answers[self.adjustment(adjustment)][line]
-        both = np.full((2, len(answers)), np.nan)
-        for k, each in enumerate(answers.values()):
-            both[0, k] = each.value(by, model) - (0.0 if minus is None else each.value(by, minus))
-            errors = each.errors.get(by)
-            if errors is None or not all(name in errors.names for name in wanted):
-                continue
-            at = tuple(map(errors.names.index, wanted))
-            both[1, k] = (errors.standard_errors if minus is None else errors.apart.standard_errors)[at]
-        return both[0], both[1]
-
     def _rows_of_errors(
         self, model: str, minus: str | None, metric: str | None, adjustment: str | None
     ) -> FloatArray:
         """Rows of the errors of a value at all answers, line by line; NaN for what is not."""
         by = metric_of(self.evaluation, metric).name
-        answers = [
-            each for line in self.answers[self.adjustment(adjustment)].values() for each in line.values()
-        ]
-        most = max((len(each.batches[by]) for each in answers if each.batches), default=1)
+        answers = [answer for line in self._lines(adjustment).values() for answer in line.values()]
+        most = max((len(answer.batches[by]) for answer in answers if answer.batches), default=1)
         rows = np.full((most, len(answers)), np.nan)
-        for k, each in enumerate(answers):
-            errors = each.errors.get(by)
+        for k, answer in enumerate(answers):
+            errors = answer.errors.get(by)
             if errors is None or not {model, minus} - {None} <= set(errors.names):
                 continue
-            own = each.batches[by]
+            own = answer.batches[by]
             rows[:, k] = 0.0
             rows[: len(own), k] = own[:, errors.index(model)]
             if minus is not None:
@@ -357,7 +358,10 @@ class Grid:
         return rows
 
     def _answer(self, line: str, point: float, adjustment: str | None) -> AdjustmentScores | None:
-        return self.answers[self.adjustment(adjustment)].get(line, {}).get(point)
+        return self._lines(adjustment).get(line, {}).get(point)
+
+    def _lines(self, adjustment: str | None) -> dict[str, dict[float, AdjustmentScores]]:
+        return self.answers[self.adjustment(adjustment)]
 
     def adjustment(self, name: str | None) -> str:
         """The name of an adjustment that has an answer here, by name or label; by default the primary one."""
@@ -399,28 +403,6 @@ class Stretch:
     low: float
     high: float
     equals: tuple[str, ...] = ()
-
-
-def changes(grid: Grid, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
-    """Where the best model changes, line by line; one that merely ties with another stays."""
-    name = grid.adjustment(adjustment)
-    return [
-        Change(name, line, below[-1], above[0], at, before, after)
-        for line, _, runs, crossings in _runs(grid, metric, name)
-        for ((before, below), (after, above)), at in zip(pairwise(runs), crossings, strict=True)
-    ]
-
-
-def stretches(grid: Grid, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
-    """By line, from which to which point each model has the best score."""
-    name, listed = grid.adjustment(adjustment), []
-    for line, best, runs, crossings in _runs(grid, metric, name):
-        ends = pairwise([min(best), *crossings, max(best)])
-        for (model, points), (low, high) in zip(runs, ends, strict=True):
-            all_along = set[str].intersection(*(set(best[point]) for point in points)) - {model}
-            equals = tuple(each for each in best[points[0]] if each in all_along)
-            listed.append(Stretch(name, line, model, low, high, equals))
-    return listed
 
 
 def _runs(

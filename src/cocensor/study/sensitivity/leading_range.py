@@ -8,7 +8,7 @@ from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from cocensor._notes import Note
-from cocensor.study.ranking import Standing, rankable, standing_by
+from cocensor.study.ranking import Standing, rankable
 from cocensor.study.sensitivity.grid import ALL, Grid, Pair
 
 
@@ -138,24 +138,12 @@ def first_point(grid: Grid, line: str | None = None) -> float:
     return min(answered_points(grid, line), key=lambda point: (abs(position(point)), -position(point)))
 
 
-def standing_at(grid: Grid, line: str, point: float) -> Standing:
-    """How models stand at a point of a grid, by the first metric and the primary adjustment."""
-    evaluation = grid.evaluation
-    by, able = evaluation.data.metrics[0], rankable(evaluation)
-    scores = {model: value for model, value in grid.values(line, point).items() if model in able}
-    level = evaluation.data.confidence_level
-    return standing_by(by, grid.primary, scores, grid.errors(line, point), level, order=able)
-
-
 def standing_at_start(grid: Grid, point: float) -> Standing:
     """At a point of the grid on every line that has an answer there: what they all tell."""
-    points = [
-        standing_at(grid, line, point) for line, by_point in grid.leaders().items() if point in by_point
-    ]
+    points = [grid.standing(line, point) for line, by_point in grid.leaders().items() if point in by_point]
     first = points[0]
-    best = tuple(model for model in first.scores if any(model in each.best for each in points))
-    errors = tuple(errors for each in points for errors in each.errors)
-    return replace(first, best=best, errors=errors)
+    best = tuple(model for model in first.scores if any(model in found.best for found in points))
+    return replace(first, errors=sum((found.errors for found in points), ()), best_of_several=best)
 
 
 def along(grid: Grid, found: Standing, line: str | None = None) -> Along:
@@ -271,7 +259,7 @@ def over_ratios_of(grid: Grid) -> OverRatios | None:
     able = rankable(evaluation)
     if set(leaders.get(ALL, {})) <= {1.0} or not evaluation.data.anybody_left or not able:
         return None
-    found = standing_at(grid, ALL, first_point(grid, ALL))
+    found = grid.standing(ALL, first_point(grid, ALL))
     span = None
     if len(able) == 1:
         scores = [grid.values(ALL, ratio)[able[0]] for ratio in leaders[ALL]]

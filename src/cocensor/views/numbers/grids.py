@@ -14,7 +14,7 @@ from cocensor._checks import FloatArray
 from cocensor._json import finite
 from cocensor.metrics import MetricValue
 from cocensor.study.sensitivity import Sensitivity
-from cocensor.study.sensitivity.grid import Grid, stretches
+from cocensor.study.sensitivity.grid import Grid
 
 # Of curves there are many: so many points of each, first and last among them, and significant digits.
 _POINTS, _DIGITS = 41, 4
@@ -40,7 +40,7 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
             }
             for adjustment, by_family in grid.answers.items()
         },
-        "stretches": _listed(grid, partial(stretches, grid)),
+        "stretches": _listed(grid, grid.stretches),
         "changes": _listed(grid, grid.changes),
         "after_dropout": None
         if after is None

@@ -352,7 +352,7 @@ def _scores(grid_line: GridLine, metric: str, adjustment: str) -> LineScores:
     values = [grid.values(line, point, metric, adjustment) for point in points]
     models = grid.evaluation.models
     scores = {model: np.array([row.get(model, np.nan) for row in values]) for model in models}
-    best = tuple(grid.best_at(line, point, metric, adjustment) for point in points)
+    best = tuple(grid.standing(line, point, metric, adjustment).best for point in points)
     changes = tuple(turn.at for turn in grid.changes(metric, adjustment) if turn.family == line)
     limits = {}
     if grid.evaluation.data.confidence_level is not None:

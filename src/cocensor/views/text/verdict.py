@@ -190,10 +190,10 @@ def _spans(verdict: Verdict) -> Iterator[str]:
         yield f"Over the grid, {what} {_span(grid, level)}."
 
 
-def _span(span: Span, level: float) -> str:
+def _span(span: Span, level: float | None) -> str:
     """From where to where a score goes; with sampling error, where there is one."""
     said = f"{number(span.low)} and {number(span.high)}"
-    if not (isfinite(span.low_with_error) and isfinite(span.high_with_error)):
+    if level is None or not (isfinite(span.low_with_error) and isfinite(span.high_with_error)):
         return said
     ends = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
     return f"{said}; with sampling error, between {ends} ({level_in_words(level)})"
