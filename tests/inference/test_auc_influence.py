@@ -54,7 +54,7 @@ def both(status, predictions, y):
 def test_ipcw_is_the_derivative_by_case_weights(censoring, same):
     X, y = drawn(5, 50)
     X_fit, y_fit = (X, y) if same else drawn(6, 45)
-    predictions = models(X) | {"risk": cc.data.RiskScores(np.round(X[:, 0], 1))}
+    predictions = models(X) | {"risk": cc.data.predictions.RiskScores(np.round(X[:, 0], 1))}
     adjustment = cc.IPCW(censoring=censoring)
     status = adjustment.fit(y_fit, X_fit).weights(y, TIMES, X)
 

@@ -208,7 +208,7 @@ def test_times_without_cases_and_without_controls():
         assert np.isnan(aucs[-1])
     status = cc.IPCW().fit(y).weights(y, [0.5])
     found = influence(
-        status, AUC.functionals_over_time(status, {"": cc.data.PredictionsAt(0.5, [0.5] * 4)}), y
+        status, AUC.functionals_over_time(status, {"": cc.data.predictions.PredictionsAt(0.5, [0.5] * 4)}), y
     )
     np.testing.assert_array_equal(found.test, 0.0)
 

@@ -37,7 +37,7 @@ def section_of(a, b, survival):
     y = cc.Survival(np.ones(a.size), np.ones(a.size))
     status = cc.IPCW().fit(y).weights(y, TimeGrid.of([AT]))
     [tile] = status.tiles()
-    given = cc.data.PredictionsAt(AT, np.asarray(survival, dtype=float))
+    given = cc.data.predictions.PredictionsAt(AT, np.asarray(survival, dtype=float))
     [(_, section)] = sections(status, tile, given)
     return replace(section, event_free=a, event=b)
 
@@ -277,7 +277,7 @@ def numerical_influence(value, n, step=1e-4):
 
 def test_the_influence_under_ipcw_is_the_derivative_by_case_weights():
     _, y, survival = drawn(60, seed=7, shape=0.6, scale=1.5)
-    metric, given = cc.metric("ici", at=AT), {"m": cc.data.PredictionsAt(AT, survival)}
+    metric, given = cc.metric("ici", at=AT), {"m": cc.data.predictions.PredictionsAt(AT, survival)}
     status = cc.IPCW().fit(y).weights(y, [AT])
     smooth = smooth_calibration(section_of(status.a[:, 0], status.b[:, 0], survival[:, 0]))
 
@@ -297,7 +297,7 @@ def test_the_influence_under_ipcw_is_the_derivative_by_case_weights():
 
 def test_the_influence_under_imputation_is_the_derivative_by_case_weights():
     x, y, survival = drawn(80, seed=8, copula=cc.Clayton.from_tau(0.4), shape=0.6, scale=1.5)
-    metric, given = cc.metric("ici", at=AT), {"m": cc.data.PredictionsAt(AT, survival)}
+    metric, given = cc.metric("ici", at=AT), {"m": cc.data.predictions.PredictionsAt(AT, survival)}
     fitted = cc.Imputation(given="covariates", copula=cc.Clayton.from_tau(0.4)).fit(y, x)
     status = fitted.weights(y, [AT], x)
     smooth = smooth_calibration(section_of(status.a[:, 0], status.b[:, 0], survival[:, 0]))
@@ -495,7 +495,7 @@ def test_curves_where_little_is_known():
     _, y, survival = drawn(60, seed=15)
     status = cc.IPCW().fit(y).weights(y, [AT])
     bare = cc.adjustments.EventWeights(status.grid, status.n, status.groups)
-    without = calibration_at(bare, cc.data.PredictionsAt(AT, survival), y)
+    without = calibration_at(bare, cc.data.predictions.PredictionsAt(AT, survival), y)
     assert np.isfinite([without.ici.value, *without.observed]).all()
     assert np.isnan([without.ici.standard_error, *without.band_low, *without.groups.low]).all()
     assert "influence" in without.ici.missing
@@ -542,7 +542,7 @@ def test_the_mean_curve_against_kaplan_meier():
     # Predictions of all alike have no error: the standard error is that of the Kaplan–Meier curve.
     alike = cc.mean_calibration(y, y, {"m": np.full((150, 3), 0.5)}, times)["m"]
     status = cc.IPCW().fit(y).weights(y, times[:1])
-    reference = calibration_at(status, cc.data.PredictionsAt(times[0], np.full(150, 0.5)), y)
+    reference = calibration_at(status, cc.data.predictions.PredictionsAt(times[0], np.full(150, 0.5)), y)
     assert alike.standard_error[0] == pytest.approx(reference.mean_observed.standard_error)
     greenwood = _greenwood(y, times)
     np.testing.assert_allclose(alike.standard_error, greenwood, rtol=0.01)

@@ -22,7 +22,7 @@ def numbered(n, first=0):
 
 
 def risk(rows):
-    return cc.data.RiskScores(-1.0 * rows)
+    return cc.data.predictions.RiskScores(-1.0 * rows)
 
 
 def text_keys(texts):

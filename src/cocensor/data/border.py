@@ -109,15 +109,16 @@ def predict(model: Any, X: Any) -> Predicted:
         raise ValueError(f"{source} failed for x_test: {error}") from error
     if isinstance(predicted, Predictions):
         # Beyond what it was fitted to, a model knows nothing.
-        return predicted.stated(tail=None).from_source(source)
+        curves = predicted.times, predicted.probabilities, predicted.interpolation
+        return on_times(*curves, source=source, n_rounded=predicted.n_rounded)
     if are_step_functions(predicted):
-        return Predictions.from_step_functions(predicted).from_source(source)
+        return Predictions.from_step_functions(predicted).changed(source=source)
     if nw.dependencies.is_into_dataframe(predicted):
         between = _between_times(model)
         if method != "predict" and predicted.shape == (len(X), len(X)) and hasattr(predicted, "index"):
             # As many times as subjects: lifelines and pycox have the times in the index.
             return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
-        return Predictions.from_frame(predicted, len(X), interpolation=between).from_source(source)
+        return Predictions.from_frame(predicted, len(X), interpolation=between).changed(source=source)
     raise TypeError(
         f"{source} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}"
         f"{_of_array(predicted, method)}."
