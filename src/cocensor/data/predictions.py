@@ -197,9 +197,8 @@ class Predictions(Predicted):
                 f"times must be several, or have a tail, but are {times[0]:g} alone: for a prediction at one time give "
                 f"({times[0]:g}, probabilities) as the model."
             )
-        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
-        object.__setattr__(self, "times", read_only(times))
-        object.__setattr__(self, "probabilities", read_only(table))
+        vars(self).update(times=read_only(times), probabilities=read_only(table))
+        vars(self).update(n_rounded=count_rounded(table, "probabilities", times))
 
     @classmethod
     def trusted(
@@ -472,9 +471,8 @@ class PredictionsAt(Predicted):
     def __post_init__(self) -> None:
         [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
         table = as_probability_table(self.probabilities, "probabilities", times, column=True)
-        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
-        object.__setattr__(self, "time", float(time))
-        object.__setattr__(self, "probabilities", read_only(table))
+        vars(self).update(time=float(time), probabilities=read_only(table))
+        vars(self).update(n_rounded=count_rounded(table, "probabilities", times))
 
     def __repr__(self) -> str:
         return f"PredictionsAt(n={len(self)}, time {self.time:g})"
@@ -531,7 +529,7 @@ class RiskScores(Predicted):
     _rows_in = "risk"
 
     def __post_init__(self, name: str) -> None:
-        object.__setattr__(self, "risk", read_only(as_vector(self.risk, name, copy=True)))
+        vars(self).update(risk=read_only(as_vector(self.risk, name, copy=True)))
 
     def __repr__(self) -> str:
         return f"RiskScores(n={len(self)})"
