@@ -155,8 +155,8 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path, write):
 
 @pytest.mark.program
 @pytest.mark.parametrize("where", ["mkdtemp", "_locked"])
-def test_what_was_killed_before_it_left_its_mark_is_removed_too(tmp_path, where):
-    """Between the folder and its lock, or the lock and the mark: not at once, as another run may be just there."""
+def test_what_was_killed_before_it_wrote_anything_is_removed_too(tmp_path, where):
+    """Between the folder and its lock, or the lock and the files."""
     stop = f"import cocensor._files as f; made = f.{where}\n"
     stop += f"f.{where} = lambda *a, **k: (made(*a, **k), os.kill(os.getpid(), signal.SIGKILL))"
     script = DYING.replace("with hidden", f"{stop}\nwith hidden")
@@ -164,17 +164,13 @@ def test_what_was_killed_before_it_left_its_mark_is_removed_too(tmp_path, where)
     assert process.returncode == -signal.SIGKILL
     (left,) = tmp_path.iterdir()
     write_whole(tmp_path / "a.txt", "new")
-    assert left.exists()
-    before = left.stat().st_mtime - 2 * _files._LONG_AGO
-    os.utime(left, (before, before))
-    write_whole(tmp_path / "a.txt", "new")
+    assert not left.exists()
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
 @pytest.mark.program
 def test_what_was_killed_while_it_was_removed_is_removed_by_the_next(tmp_path):
-    """The mark goes last."""
-    left = killed_amid_writing(tmp_path)
+    killed_amid_writing(tmp_path)
     script = """
 import os, shutil, signal, sys
 import cocensor._files as f
@@ -183,19 +179,24 @@ f.rmtree = lambda *a, **k: (remove(*a, **k), os.kill(os.getpid(), signal.SIGKILL
 f.write_whole(sys.argv[1] + "/a.txt", "new")
 """
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
-    assert os.listdir(left) == ["lock"]
     write_whole(tmp_path / "a.txt", "new")
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_a_folder_that_holds_anything_is_not_taken_for_one_that_was_left(tmp_path):
-    mine = tmp_path / ".cocensor-research"
-    mine.mkdir()
-    (mine / "lock").write_bytes(b"")
-    (mine / "notes").write_text("precious")
-    os.utime(mine, (0, 0))
+def test_one_that_another_takes_for_left_begins_anew(tmp_path, monkeypatch):
+    """Between a new folder and its lock another run may be just there."""
+    made, folders = _files.mkdtemp, []
+
+    def taken(**how):
+        folders.append(made(**how))
+        if len(folders) == 1:
+            _files._remove_what_is_left(tmp_path)
+        return folders[-1]
+
+    monkeypatch.setattr(_files, "mkdtemp", taken)
     write_whole(tmp_path / "a.txt", "new")
-    assert (mine / "notes").read_text() == "precious"
+    assert len(folders) == 2
+    assert os.listdir(tmp_path) == ["a.txt"]
 
 
 def test_nothing_else_is_removed(tmp_path, monkeypatch):
@@ -209,7 +210,7 @@ def test_nothing_else_is_removed(tmp_path, monkeypatch):
         write_whole(tmp_path / "a.txt", "new")
         assert at_work.exists()
     with monkeypatch.context() as patched:
-        patched.setattr(_files, "_MARK", b"cocensor on another machine")
+        patched.setattr(_files, "_PREFIX", ".cocensor-another-machine-")
         far = tmp_path / "far"
         far.mkdir()
         left = killed_amid_writing(far)

@@ -130,8 +130,6 @@ def test_matrix_products_get_their_threads_back_with_the_last_that_took_them():
 
 
 def test_of_curves_checked_in_threads_the_first_that_is_none_is_named(monkeypatch):
-    monkeypatch.setattr(probabilities, "_WORTH_THREADS", 1)
-    monkeypatch.setattr(probabilities, "_LOT_ROWS", 10)
     table = np.tile([0.9, 0.5, 0.1], (1000, 1))
     table[[123, 456], 1] = 0.95
     for order in "CF":

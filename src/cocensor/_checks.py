@@ -223,18 +223,26 @@ def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
     """An array of booleans, integers or floats; objects are converted one by one."""
     array = to_numpy(values, name)
     if array.dtype == object:
-        floats = np.empty(array.shape)
-        for place, value in np.ndenumerate(array):
-            try:
-                if isinstance(value, str | bytes) or np.iscomplexobj(value):
-                    raise TypeError  # "0" is a text, and numpy's 1 + 2j no 1, even where float() would take them
-                floats[place] = float(value)
-            except (TypeError, ValueError, OverflowError):
-                refuse_at(place, value, f"{name} must be {kind}")
+        floats, bad = floats_of_objects(array)
+        if bad is not None:
+            refuse_at(bad, array[bad], f"{name} must be {kind}")
         return floats
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be {kind}, but its type is {array.dtype}.")
     return array
+
+
+def floats_of_objects(array: npt.NDArray[Any]) -> tuple[FloatArray, tuple[int, ...] | None]:
+    """Objects as numbers, and the place of the first that is none."""
+    floats = np.empty(array.shape)
+    for place, value in np.ndenumerate(array):
+        try:
+            if isinstance(value, str | bytes) or np.iscomplexobj(value):
+                raise TypeError  # "0" is a text, and numpy's 1 + 2j no 1, even where float() would take them
+            floats[place] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            return floats, place
+    return floats, None
 
 
 def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = False) -> FloatArray:

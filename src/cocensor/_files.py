@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -19,13 +18,9 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-_PREFIX = ".cocensor-"
-_FRESH = re.compile(re.escape(_PREFIX) + "[a-z0-9_]{8}")
+# The machine is part of the name: locks of another may not be seen here.
+_PREFIX = f".cocensor-{re.sub(r'[^A-Za-z0-9]', '-', platform.node())}-"
 _LOCK, _FILES = "lock", "files"
-# In seconds: a process that lives marks its folder at once.
-_LONG_AGO = 3600.0
-# Written when the lock is held: who can read this and take the lock knows that the writer has died.
-_MARK = f"cocensor on {platform.node()!a} writes files here; its next run removes what is left.\n".encode()
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
@@ -88,69 +83,59 @@ def move(targets: Mapping[Path, Path]) -> None:
 @contextmanager
 def hidden_folder(parent: Path) -> Iterator[Path]:
     """A fresh folder below ``parent``, which vanishes in the end; one that a killed process left vanishes now."""
-    own = Path(mkdtemp(prefix=_PREFIX, dir=parent))
+    _remove_what_is_left(parent)
+    own, lock = _locked_folder(parent)
     try:
-        with _opened(own / _LOCK) as lock:
-            if _locked(lock):
-                os.write(lock, _MARK)
-            _remove_what_is_left(parent, own)
-            files = own / _FILES
-            files.mkdir()
-            yield files
+        files = own / _FILES
+        files.mkdir()
+        yield files
     finally:
-        _remove(own)
+        os.close(lock)
+        rmtree(own, ignore_errors=True)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    """A fresh folder, and its lock, held; begun anew where another process meanwhile took it for one that was left."""
+    while True:
+        own = Path(mkdtemp(prefix=_PREFIX, dir=parent))
+        with suppress(FileNotFoundError):
+            lock = _open(own / _LOCK)
+            if _locked(lock) is not False and own.exists():
+                return own, lock
+            os.close(lock)
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold ``folder`` against other runs, where its disk has locks; a run that dies lets go of it."""
-    with _opened(folder / f".{_LOCK}") as lock:
+    lock = _open(folder / f".{_LOCK}")
+    try:
         if _locked(lock) is False:
             raise BlockingIOError(
                 f"{folder} is in use by another run: wait until it ends, or choose another folder."
             )
         yield
+    finally:
+        os.close(lock)
 
 
-def _remove_what_is_left(parent: Path, own: Path) -> None:
-    """Remove the folders like ``own`` whose process has died: ours by owner and mark, and dead by the free lock.
-
-    One that was killed before it left its mark, or when it had removed it, has left nothing but an empty folder.
-    """
+def _remove_what_is_left(parent: Path) -> None:
+    """Remove the hidden folders whose process has died, as their locks are free."""
     for entry in os.scandir(parent):
-        if not _FRESH.fullmatch(entry.name) or entry.name == own.name:
-            continue
         # What vanishes meanwhile, or cannot be read, is another's.
         with suppress(OSError):
-            if entry.is_dir(follow_symlinks=False) and Path(entry).stat().st_uid == own.stat().st_uid:
-                if _is_empty(Path(entry)):
-                    left: bool | None = time.time() - Path(entry).stat().st_mtime > _LONG_AGO
-                else:
-                    with _opened(Path(entry, _LOCK), os.O_RDWR) as lock:
-                        left = os.read(lock, len(_MARK) + 1) == _MARK and _locked(lock)
-                if left:
-                    _remove(Path(entry))
+            if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
+                lock = _open(Path(entry, _LOCK))
+                is_left = _locked(lock)
+                if is_left:
+                    rmtree(entry, ignore_errors=True)
+                os.close(lock)
+                if is_left:
+                    rmtree(entry, ignore_errors=True)
 
 
-def _is_empty(folder: Path) -> bool:
-    """Whether there is nothing in a folder, or only a lock without a mark."""
-    inside = os.listdir(folder)
-    return not inside or (inside == [_LOCK] and not (folder / _LOCK).stat().st_size)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a hidden folder, the mark last: what a process that is killed meanwhile leaves can be told by it."""
-    rmtree(folder / _FILES, ignore_errors=True)
-    rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _opened(path: Path, how: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
-    handle = os.open(path, how | getattr(os, "O_NOFOLLOW", 0), 0o666)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _locked(handle: int) -> bool | None:

@@ -11,9 +11,9 @@ from cocensor._checks import escaped
 from cocensor._notes import Note
 from cocensor.cli.console import Phases, warn
 from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of, groups_of, true_times_of
-from cocensor.data.curves import predictions_of, risk_scores_of
+from cocensor.data.curves import predictions_of
 from cocensor.data.files import read_content, read_table
-from cocensor.data.predictions import Predicted
+from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.data.tables import Table
 from cocensor.study import Plan
 from cocensor.study.run import run
@@ -45,7 +45,8 @@ def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tupl
         models[name] = _predicted(file, subjects, inputs, notes)
     _tell_refused(models, inputs.strict)
     source = escaped(inputs.test.name)
-    models |= {name: risk_scores_of(subjects, column, source) for name, column in inputs.risks.items()}
+    for name, column in inputs.risks.items():
+        models[name] = RiskScores(subjects.numbers(column), f"column {column!r} of {source}")
     phase("Selecting a copula" if plan.copula == "select" else "Checking predictions")
     scoring = _Scoring(phase, plan)
     return run(plan, models, y[-1], x[-1], progress=scoring, **settings), groups

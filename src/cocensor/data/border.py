@@ -62,34 +62,22 @@ def as_predictions(
     """
     if isinstance(estimate, type):
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
-    recognised: Predicted | None
-    found: Predicted
     if isinstance(estimate, Predicted):
-        recognised = estimate
+        found: Predicted | None = estimate
     elif nw.dependencies.is_into_dataframe(estimate) and _method(estimate) is None:
-        recognised = Predictions.from_frame(estimate, n, times=times, labels=labels, name=name)
-        if isinstance(recognised, RiskScores) and not risk:
+        found = Predictions.from_frame(estimate, n, times=times, labels=labels, name=name)
+        if isinstance(found, RiskScores) and not risk:
             raise ValueError(f"{name} must have survival curves, but is a frame with a risk score.")
     else:
         with naming(name):
-            recognised = _recognised(estimate, X, labels)
-    if recognised is not None:
-        found = recognised
-    elif risk and _n_axes(estimate) == 1:
-        found = RiskScores(estimate, name=name)
-    else:
-        try:
-            found = _at_times(estimate, n, times, name, column)
-        except ValueError as error:
-            if risk and _n_axes(estimate) == 2:
-                raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
-            raise
-    if recognised is None:
+            found = _recognised(estimate, X, labels)
+    if found is None:
+        found = _from_array(estimate, n, times, name, risk, column)
         with naming(name):
             found = found.in_order_of(labels, row_labels(estimate))
     if len(found) != n:
-        each = "number" if isinstance(found, RiskScores) else "curve"
-        raise ValueError(f"{name} must have one {each} per test subject, {n}, but has {len(found)}.")
+        kind = "number" if isinstance(found, RiskScores) else "curve"
+        raise ValueError(f"{name} must have one {kind} per test subject, {n}, but has {len(found)}.")
     return found
 
 
@@ -109,22 +97,23 @@ def predict(model: Any, X: Any) -> Predicted:
         raise ValueError(f"{source} failed for x_test: {error}") from error
     if isinstance(predicted, Predictions):
         # Beyond what it was fitted to, a model knows nothing.
-        return predicted.stated(tail=None).from_source(source)
+        curves = predicted.times, predicted.probabilities, predicted.interpolation
+        return on_times(*curves, source=source, n_rounded=predicted.n_rounded)
     if are_step_functions(predicted):
-        return Predictions.from_step_functions(predicted).from_source(source)
+        return Predictions.from_step_functions(predicted).changed(source=source)
     if nw.dependencies.is_into_dataframe(predicted):
         between = _between_times(model)
         if method != "predict" and predicted.shape == (len(X), len(X)) and hasattr(predicted, "index"):
             # As many times as subjects: lifelines and pycox have the times in the index.
             return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
-        return Predictions.from_frame(predicted, len(X), interpolation=between).from_source(source)
+        return Predictions.from_frame(predicted, len(X), interpolation=between).changed(source=source)
     raise TypeError(
         f"{source} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}"
-        f"{_of_array(predicted, method)}."
+        f"{_instead_of(predicted, method)}."
     )
 
 
-def _of_array(predicted: Any, method: str) -> str:
+def _instead_of(predicted: Any, method: str) -> str:
     """What to give in place of a model that predicts an array."""
     if _n_axes(predicted) == 1:
         return (
@@ -174,8 +163,21 @@ def _method(model: Any) -> str | None:
     return next((method for method in _METHODS if callable(getattr(model, method, None))), None)
 
 
+def _from_array(
+    estimate: Any, n: int, times: FloatArray | None, name: str, risk: bool, column: bool
+) -> Predicted:
+    """A risk score, or an array whose columns are the times of the evaluation."""
+    if risk and _n_axes(estimate) == 1:
+        return RiskScores(estimate, name=name)
+    try:
+        return _at_times(estimate, n, times, name, column)
+    except ValueError as error:
+        if risk and _n_axes(estimate) == 2:
+            raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
+        raise
+
+
 def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column: bool) -> Probabilities:
-    """An array whose columns are the times of the evaluation."""
     table = as_table(estimate, name)
     if column and table.ndim == 1:
         table = table[:, None]

@@ -44,20 +44,12 @@ class Covariates:
     @classmethod
     def joined(cls, tables: Sequence[Covariates]) -> Covariates:
         """The rows of several tables with the same columns."""
-        first = tables[0]
-        if not first.levels:
-            return cls(np.concatenate([table.values for table in tables]), first.columns)
-        levels = {
-            k: tuple(dict.fromkeys(level for table in tables for level in table.levels[k]))
-            for k in first.levels
-        }
         values = np.concatenate([table.values for table in tables])
-        for k, known in levels.items():
-            place = {level: i for i, level in enumerate(known)}
-            values[:, k] = np.concatenate(
-                [np.array([place[level] for level in table.levels[k]])[table.codes(k)] for table in tables]
-            )
-        return cls(values, first.columns, levels)
+        levels = {}
+        for k in tables[0].levels:
+            levels[k] = tuple(dict.fromkeys(level for table in tables for level in table.levels[k]))
+            values[:, k] = np.concatenate([table.places_among(levels[k], k) for table in tables])
+        return cls(values, tables[0].columns, levels)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -67,6 +59,11 @@ class Covariates:
     def codes(self, k: int) -> npt.NDArray[np.intp]:
         """The places of each subject's category among the levels of column ``k``."""
         return self.values[:, k].astype(np.intp)
+
+    def places_among(self, levels: Sequence[str], k: int) -> npt.NDArray[np.intp]:
+        """The place of each subject's category of column ``k`` among ``levels``; −1 where it is none of them."""
+        place = {level: i for i, level in enumerate(levels)}
+        return np.array([place.get(level, -1) for level in self.levels[k]], dtype=np.intp)[self.codes(k)]
 
     def levels_seen(self, k: int) -> tuple[str, ...]:
         """The levels that subjects have in column ``k``, in alphabetical order."""
@@ -87,10 +84,10 @@ class Covariates:
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if not self.levels:
             return np.array(self.values, dtype=dtype, copy=copy)
-        found = self.values.astype(object)
-        for k, known in self.levels.items():
-            found[:, k] = np.array(known, dtype=object)[self.codes(k)]
-        return found if dtype is None else found.astype(dtype)
+        values = self.values.astype(object)
+        for k, levels in self.levels.items():
+            values[:, k] = np.array(levels, dtype=object)[self.codes(k)]
+        return values if dtype is None else values.astype(dtype)
 
 
 def column_names(values: Any) -> list[str] | None:
@@ -206,15 +203,12 @@ class Encoding:
         return matrix
 
     def _places(self, table: Covariates, k: int, name: str) -> Any:
-        """The place of each subject's level among those of the sample."""
-        known = self.levels[k]
-        place = {level: i for i, level in enumerate(known)}
-        places = np.array([place.get(level, -1) for level in table.levels[k]], dtype=np.intp)[table.codes(k)]
+        places = table.places_among(self.levels[k], k)
         if places.min(initial=0) < 0:
             level = table.levels[k][table.codes(k)[np.argmax(places < 0)]]
             raise ValueError(
                 f"{name} must have levels in column {self.columns[k]!r} that were fitted to "
-                f"({listed(list(known))}), but has {level!r}: join it with another level, or leave out the column or "
+                f"({listed(list(self.levels[k]))}), but has {level!r}: join it with another level, or leave out the column or "
                 "the subject."
             )
         return places
@@ -281,10 +275,8 @@ def chosen_covariates(asked: Any, parts: Sequence[tuple[Any, str]]) -> list[Cova
         Arrays or frames of the same columns, each with what refusals call it.
     """
     tables = [x if isinstance(x, Covariates) else _as_table(x, name, _GO_ON) for x, name in parts]
-    widths = [
-        table.values.shape[1] if isinstance(table, Covariates) else len(table.columns) for table in tables
-    ]
-    named = next((own for x, _ in parts if (own := column_names(x)) is not None), None)
+    widths = [len(table.labels if isinstance(table, Covariates) else table.columns) for table in tables]
+    named = next((names for x, _ in parts if (names := column_names(x)) is not None), None)
     for (x, name), width in zip(parts, widths, strict=True):
         if width != widths[-1] or column_names(x) not in (None, named):
             wanted, has = column_names(parts[-1][0]) or widths[-1], column_names(x) or width
@@ -299,14 +291,13 @@ def chosen_covariates(asked: Any, parts: Sequence[tuple[Any, str]]) -> list[Cova
         for table in tables
     ]
     check_alike(read[::-1], [name for _, name in reversed(parts)], _GO_ON)
+    if named is None and len(chosen) == widths[0]:
+        return read
     labels = tuple(named[k] if named else f"x{k}" for k in chosen)
-    if named is not None or len(chosen) < widths[0]:
-        read = [replace(table, columns=labels) for table in read]
-    return read
+    return [replace(table, columns=labels) for table in read]
 
 
 def _as_table(x: Any, name: str, go_on: str) -> Table:
-    """Return the table of a data frame or an array of covariates."""
     if nw.dependencies.is_into_dataframe(x):
         table = Table.of(x, name)
         if not table.columns:
@@ -324,19 +315,18 @@ def _as_table(x: Any, name: str, go_on: str) -> Table:
 
 
 def _chosen(asked: Any, named: list[str] | None, n: int, name: str) -> list[int]:
-    """The places of the columns that were asked for."""
     if isinstance(asked, str) and asked == "all":
         return list(range(n))
     places = []
-    for each in as_tuple(asked, "covariates", str, int):
-        if isinstance(each, str) and named is not None:
-            if each not in named:
-                refuse_column(each, named, name)
-            places.append(named.index(each))
-        elif isinstance(each, int | np.integer) and not isinstance(each, bool) and 0 <= each < n:
-            places.append(int(each))
+    for column in as_tuple(asked, "covariates", str, int):
+        if isinstance(column, str) and named is not None:
+            if column not in named:
+                refuse_column(column, named, name)
+            places.append(named.index(column))
+        elif isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < n:
+            places.append(int(column))
         else:
-            raise ValueError(f"covariates must name columns of {name}, which has {n}, but one is {each!r}.")
+            raise ValueError(f"covariates must name columns of {name}, which has {n}, but one is {column!r}.")
     if not places:
         raise ValueError("covariates is empty: give None to use no covariates.")
     if len(set(places)) < len(places):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_times, as_vector, naming, refuse_column, spelled
 from cocensor._notes import Note, noted
-from cocensor.data.ids import Ids, rows_by_file_label, rows_by_id
+from cocensor.data.ids import Ids, count_from, rows_by_file_label, rows_by_id
 from cocensor.data.interpolation import Tail
 from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_times
 from cocensor.data.probabilities import count_rounded
@@ -125,7 +125,7 @@ def read_curves(
         if time is not None or not (len(table) == n and _are_times(columns, table.decimal)):
             return _by_time(table, *turned, n)
         counted_from = (0,) if table.index is None else (0, 1)
-        if not _count(table.labels, counted_from) or _count(columns, (0,)):
+        if not count_from(table.labels, *counted_from) or count_from(columns, 0):
             instead = "give a pair (times, array) with a row per subject instead"
             named = "name its first column, time or, with --id, the column of ids"
             raise ValueError(
@@ -180,11 +180,6 @@ def predictions_of(
     return predictions if rows is None else predictions[rows], [*notes, *matched]
 
 
-def risk_scores_of(table: Table, column: str, source: str) -> RiskScores:
-    """Return a column that orders subjects, the greater the riskier."""
-    return RiskScores(table.numbers(column), f"column {column!r} of {source}")
-
-
 def _times_in_rows(
     table: Table, columns: list[Any], n: int, time: str | None
 ) -> tuple[FloatArray, list[Any]] | None:
@@ -217,12 +212,6 @@ def _by_time(table: Table, times: FloatArray, columns: list[Any], n: int) -> Cur
 
 def _are_times(columns: Sequence[Any], decimal: str) -> bool:
     return all(NUMBER.fullmatch(text) for text in _spelt(columns, decimal))
-
-
-def _count(labels: Any, starts: Sequence[int]) -> bool:
-    """Whether labels are numbers from one of ``starts`` on, as what was given no labels is numbered."""
-    texts = [spelled(label) for label in labels]
-    return any(texts == [str(start + k) for k in range(len(texts))] for start in starts)
 
 
 def _refuse_shape(

@@ -221,7 +221,7 @@ def rows_by_file_label(
     labels = [spelled(label) for label in predicted.values]
     subjects = None if wanted is None else [spelled(label) for label in wanted]
     given, what = predicted.given, predicted.what
-    if any(labels == [str(start + k) for k in range(len(labels))] for start in (0, 1)):
+    if count_from(labels, 0, 1):
         if subjects is not None and labels != subjects and sorted(labels) == sorted(subjects):
             raise ValueError(
                 f"{given}: {what}s are numbered {labels[0]}, {labels[1]}, ..., and {test} has these numbers in another "
@@ -236,6 +236,12 @@ def rows_by_file_label(
     with naming(given):
         rows, matched = rows_by_label(labels, subjects, "number them")
     return rows, [] if matched is None else [noted(f"matched_by_{matched}", file=given)]
+
+
+def count_from(labels: Any, *starts: int) -> bool:
+    """Whether labels, as texts, are numbers from one of ``starts`` on, as what was given no labels is numbered."""
+    texts = [spelled(label) for label in labels]
+    return any(texts == [str(start + k) for k in range(len(texts))] for start in starts)
 
 
 def row_labels(values: Any) -> Any:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import InitVar, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -60,10 +60,11 @@ class Predicted(ABC):
     source: str
     n_rounded: int = 0
     matched: Matching | None = None
+    #: The attribute that has a row per subject.
+    _rows_in: ClassVar[str] = "probabilities"
 
-    @abstractmethod
     def __len__(self) -> int:
-        """The number of subjects."""
+        return len(getattr(self, self._rows_in))
 
     def __getitem__(self, rows: Any) -> Self:
         """Those of some subjects: a slice, a mask or indices."""
@@ -72,19 +73,26 @@ class Predicted(ABC):
             raise ValueError("rows is empty: predictions need at least one subject.")
         return self.taken(index)
 
-    @abstractmethod
     def taken(self, rows: AnyRows) -> Self:
         """Those of some subjects, of a slice without a copy."""
+        return self.changed(**{self._rows_in: getattr(self, self._rows_in)[rows]}, matched=None)
 
     def drawn(self, rows: Rows) -> Self:
         """Those of subjects drawn with repeats; of curves no table is copied."""
         return self.taken(rows)
 
-    def from_source(self, source: str) -> Self:
-        """The same, said to be from another source."""
-        made = copy(self)
-        object.__setattr__(made, "source", source)
-        return made
+    def changed(self, **values: Any) -> Self:
+        """The same but for some values, which are not checked again."""
+        other = copy(self)
+        vars(other).update(values)
+        return other
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The predictions for all subjects of several parts, at the same times."""
+        first = parts[0]
+        rows = np.concatenate([getattr(part, first._rows_in) for part in parts])
+        return first.changed(**{first._rows_in: rows}, n_rounded=sum(part.n_rounded for part in parts))
 
     @property
     def limit(self) -> str | None:
@@ -126,9 +134,7 @@ class Predicted(ABC):
         None is no labels: then rows are taken by position.
         """
         rows, matched = rows_by_label(own, labels)
-        found = self if rows is None else self[rows]
-        object.__setattr__(found, "matched", matched)
-        return found
+        return (self if rows is None else self[rows]).changed(matched=matched)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,9 +197,8 @@ class Predictions(Predicted):
                 f"times must be several, or have a tail, but are {times[0]:g} alone: for a prediction at one time give "
                 f"({times[0]:g}, probabilities) as the model."
             )
-        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
-        object.__setattr__(self, "times", read_only(times))
-        object.__setattr__(self, "probabilities", read_only(table))
+        vars(self).update(times=read_only(times), probabilities=read_only(table))
+        vars(self).update(n_rounded=count_rounded(table, "probabilities", times))
 
     @classmethod
     def trusted(
@@ -206,10 +211,10 @@ class Predictions(Predicted):
         n_rounded: int = 0,
     ) -> Self:
         """From arrays that were checked already."""
-        made = object.__new__(cls)
-        made.__dict__.update(times=read_only(times), probabilities=read_only(probabilities))
-        made.__dict__.update(interpolation=interpolation, tail=tail, source=source, n_rounded=n_rounded)
-        return made
+        curves = object.__new__(cls)
+        vars(curves).update(times=read_only(times), probabilities=read_only(probabilities))
+        vars(curves).update(interpolation=interpolation, tail=tail, source=source, n_rounded=n_rounded)
+        return curves
 
     @classmethod
     def from_step_functions(
@@ -273,19 +278,6 @@ class Predictions(Predicted):
         source = f"frame of {type(frame).__module__.partition('.')[0]}"
         with naming(name):
             return curves.predictions(interpolation, tail, source).in_order_of(labels, curves.labels)
-
-    def __len__(self) -> int:
-        return int(self.probabilities.shape[0])
-
-    def taken(self, rows: AnyRows) -> Predictions:
-        """The curves of some subjects, of a slice without a copy."""
-        how = self.interpolation, self.tail, self.source, self.n_rounded
-        return Predictions.trusted(self.times, self.probabilities[rows], *how)
-
-    def stated(self, **changes: Any) -> Probabilities:
-        """The same with another ``interpolation`` or ``tail``, without being checked again."""
-        own = {name: getattr(self, name) for name in ("interpolation", "tail", "source", "n_rounded")}
-        return on_times(self.times, self.probabilities, **own | changes)
 
     def drawn(self, rows: Rows) -> Predictions:
         """The curves of subjects drawn with repeats, read from those of all."""
@@ -422,10 +414,11 @@ class _DrawnPredictions(Predictions):
 
     _everyone: Predictions
     _rows: Rows
+    _rows_in = "_rows"
 
     def __init__(self, everyone: Predictions, rows: Rows) -> None:
         own = {name: value for name, value in vars(everyone).items() if name != "probabilities"}
-        self.__dict__.update(own | {"_everyone": everyone, "_rows": rows})
+        vars(self).update(own | {"_everyone": everyone, "_rows": rows})
 
     @property
     def probabilities(self) -> npt.NDArray[np.floating[Any]]:
@@ -437,12 +430,13 @@ class _DrawnPredictions(Predictions):
         """Whether all subjects share one row of the table."""
         return self._everyone.alike
 
-    def __len__(self) -> int:
-        return int(self._rows.size)
-
     def taken(self, rows: AnyRows) -> _DrawnPredictions:
         """The curves of some of those drawn."""
         return _DrawnPredictions(self._everyone, self._rows[rows])
+
+    def changed(self, **values: Any) -> _DrawnPredictions:
+        """The same but for some values of the curves of all."""
+        return _DrawnPredictions(self._everyone.changed(**values), self._rows)
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Probabilities of some ``rows`` at ``times``."""
@@ -477,26 +471,8 @@ class PredictionsAt(Predicted):
     def __post_init__(self) -> None:
         [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
         table = as_probability_table(self.probabilities, "probabilities", times, column=True)
-        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
-        object.__setattr__(self, "time", float(time))
-        object.__setattr__(self, "probabilities", read_only(table))
-
-    @classmethod
-    def trusted(
-        cls, time: float, probabilities: npt.NDArray[np.floating[Any]], source: str, n_rounded: int = 0
-    ) -> PredictionsAt:
-        """From an array of shape (n, 1) that was checked already."""
-        made = object.__new__(cls)
-        made.__dict__.update(time=time, probabilities=read_only(probabilities))
-        made.__dict__.update(source=source, n_rounded=n_rounded)
-        return made
-
-    def __len__(self) -> int:
-        return int(self.probabilities.shape[0])
-
-    def taken(self, rows: AnyRows) -> PredictionsAt:
-        """Those of some subjects."""
-        return PredictionsAt.trusted(self.time, self.probabilities[rows], self.source, self.n_rounded)
+        vars(self).update(time=float(time), probabilities=read_only(table))
+        vars(self).update(n_rounded=count_rounded(table, "probabilities", times))
 
     def __repr__(self) -> str:
         return f"PredictionsAt(n={len(self)}, time {self.time:g})"
@@ -550,16 +526,10 @@ class RiskScores(Predicted):
     source: str = "risk score"
     matched: Matching | None = field(default=None, init=False)
     name: InitVar[str] = "scores"
+    _rows_in = "risk"
 
     def __post_init__(self, name: str) -> None:
-        object.__setattr__(self, "risk", read_only(as_vector(self.risk, name, copy=True)))
-
-    def __len__(self) -> int:
-        return int(self.risk.size)
-
-    def taken(self, rows: AnyRows) -> RiskScores:
-        """Those of some subjects."""
-        return RiskScores(self.risk[rows], self.source)
+        vars(self).update(risk=read_only(as_vector(self.risk, name, copy=True)))
 
     def __repr__(self) -> str:
         return f"RiskScores(n={len(self)})"
@@ -595,6 +565,8 @@ def on_times(
     n_rounded: int = 0,
 ) -> Probabilities:
     """What a checked table of probabilities is: curves, or, of one time without a tail, a prediction there alone."""
-    if times.size == 1 and tail is None:
-        return PredictionsAt.trusted(float(times[0]), table, source, n_rounded)
-    return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
+    if times.size > 1 or tail is not None:
+        return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
+    single = object.__new__(PredictionsAt)
+    vars(single).update(time=float(times[0]), probabilities=read_only(table), source=source, n_rounded=n_rounded)
+    return single

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from threading import Event
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_floats, row_blocks, to_numpy
-from cocensor._parallel import in_threads
 
 #: Single precision makes probabilities leave [0, 1], and curves rise, by less than this.
 ROUNDING = 1e-6
 # Larger cumulative hazards leave nobody event-free, by 1e-9.
 _LARGEST_HAZARD = 20.0
-# Rows, or columns, that a thread takes at a time, and the fewest numbers for which there is a second thread.
-_LOT_ROWS, _LOT_COLUMNS = 2**15, 8
-_WORTH_THREADS = 2**22
 
 
 def as_probability_table(
@@ -61,27 +56,13 @@ def count_rounded(
 
 
 def fall(array: npt.NDArray[Any]) -> bool:
-    """Whether all rows fall, from at most 1 to at least 0: one pass along the memory, in threads where it is long."""
-    by_column = array.flags.f_contiguous and not array.flags.c_contiguous
-    falls, step = (_columns_fall, _LOT_COLUMNS) if by_column else (_rows_fall, _LOT_ROWS)
-    jobs = [partial(falls, array, start, start + step) for start in range(0, array.shape[by_column], step)]
-    if array.size < _WORTH_THREADS:
-        return all(job(Event()) for job in jobs)
-    return all(in_threads(jobs))
-
-
-def _rows_fall(array: npt.NDArray[Any], start: int, stop: int, stopped: Event) -> bool:
-    lot = array[start:stop]
-    return all(not stopped.is_set() and _fall(lot[rows]) for rows in row_blocks(*lot.shape))
-
-
-def _columns_fall(array: npt.NDArray[Any], start: int, stop: int, stopped: Event) -> bool:
-    n_columns = array.shape[1]
-    within = (start > 0 or array[:, 0].max() <= 1) and (stop < n_columns or array[:, -1].min() >= 0)
-    later = range(max(start, 1), min(stop, n_columns))
-    return bool(within) and all(
-        not stopped.is_set() and (array[:, k] <= array[:, k - 1]).all() for k in later
-    )
+    """Whether all rows fall, from at most 1 to at least 0: one pass along the memory."""
+    if array.flags.f_contiguous and not array.flags.c_contiguous:
+        within = array[:, 0].max() <= 1 and array[:, -1].min() >= 0
+        return bool(within) and all(
+            (later <= earlier).all() for earlier, later in pairwise(array.T)
+        )
+    return all(_fall(array[rows]) for rows in row_blocks(*array.shape))
 
 
 def _fall(block: npt.NDArray[Any]) -> bool:

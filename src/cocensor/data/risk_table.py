@@ -46,9 +46,8 @@ class RiskTable:
     administrative: Counts | None
 
     def __post_init__(self) -> None:
-        for name, array in vars(self).items():
-            if array is not None:
-                object.__setattr__(self, name, read_only(array))
+        arrays = {name: read_only(array) for name, array in vars(self).items() if array is not None}
+        vars(self).update(arrays)
 
     @property
     def n(self) -> float:

@@ -64,16 +64,14 @@ class StepFunction:
         values = as_vector(self.values, "values", copy=True)
         check_length(values, "values", times.size, "times")
         check_increasing(times)
-        object.__setattr__(self, "times", read_only(times))
-        object.__setattr__(self, "values", read_only(values))
-        object.__setattr__(self, "initial", check_number(self.initial, "initial"))
+        initial = check_number(self.initial, "initial")
+        vars(self).update(times=read_only(times), values=read_only(values), initial=initial)
 
     @classmethod
     def trusted(cls, times: FloatArray, values: FloatArray, initial: float = 1.0) -> Self:
         """From arrays that are right and belong to the caller: nothing is checked or copied."""
         function = object.__new__(cls)
-        for name, value in (("times", read_only(times)), ("values", read_only(values)), ("initial", initial)):
-            object.__setattr__(function, name, value)
+        vars(function).update(times=read_only(times), values=read_only(values), initial=initial)
         return function
 
     def __call__(self, t: npt.ArrayLike, side: Side = "right") -> Any:
@@ -109,14 +107,12 @@ class StepFunction:
         reached = np.append(self.times, np.inf)[index]
         return scalar_like(np.where(self.initial <= 1.0 - p, 0.0, reached), p)
 
-    def _padded(self) -> FloatArray:
-        return np.concatenate(([self.initial], self.values))
-
     def _antiderivative(self, t: FloatArray, anchor: float) -> FloatArray:
         """∫ f from ``anchor`` to ``t`` on either side of it, summed outwards from the anchor."""
         split = int(np.searchsorted(self.times, anchor, side="right"))
         knots = np.concatenate((self.times[:split], [anchor], self.times[split:]))
-        heights = np.concatenate((self._padded()[: split + 1], self._padded()[split:]))
+        padded = np.concatenate(([self.initial], self.values))
+        heights = np.concatenate((padded[: split + 1], padded[split:]))
         areas = np.diff(knots) * heights[1:-1]
         below = -np.cumsum(areas[:split][::-1])[::-1]
         primitive = np.concatenate((below, [0.0], np.cumsum(areas[split:])))
@@ -135,8 +131,7 @@ def table_of_steps(
     They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and the ``domain`` up to whose end they
     are known; they are 1 before their first step. Unless they are ``known_for_good``, the union ends where not all are.
     """
-    functions = list(functions)
-    if not functions:
+    if not len(functions):
         raise ValueError("functions is empty: at least one curve is needed.")
     for row, function in enumerate(functions):
         if not are_step_functions([function]):
@@ -178,6 +173,6 @@ def _last_known(function: Any) -> float:
 
 def check_increasing(times: FloatArray) -> None:
     """Refuse times that do not increase strictly."""
-    if (np.diff(times) <= 0).any():
-        repeated = np.concatenate(([False], np.diff(times) <= 0))
-        refuse_first(repeated, times, "times must increase strictly")
+    falls = np.diff(times, prepend=-np.inf) <= 0
+    if falls.any():
+        refuse_first(falls, times, "times must increase strictly")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -108,12 +109,10 @@ class Survival:
                 refuse_first(flags & events, flags, "administrative must be false where event is true")
             flags = read_only(flags)
         # A frozen dataclass assigns its fields this way.
-        object.__setattr__(self, "time", read_only(times))
-        object.__setattr__(self, "event", read_only(events))
-        object.__setattr__(self, "administrative", flags)
-        object.__setattr__(self, "labels", row_labels(time))
-        why = None if reason is None else read_only(as_reasons(reason, self.dropout))
-        object.__setattr__(self, "reason", why)
+        vars(self).update(time=read_only(times), event=read_only(events), administrative=flags, reason=None)
+        vars(self).update(labels=row_labels(time))
+        if reason is not None:
+            vars(self).update(reason=read_only(as_reasons(reason, self.dropout)))
 
     @classmethod
     def from_frame(
@@ -152,21 +151,17 @@ class Survival:
         """Return outcomes of arrays that were checked already, and belong to the caller."""
         outcomes = object.__new__(cls)
         columns = {"time": time, "event": event, "administrative": administrative, "reason": reason}
-        for name, array in columns.items():
-            object.__setattr__(outcomes, name, None if array is None else read_only(array))
-        return outcomes._labelled(labels)
+        arrays = {name: array if array is None else read_only(array) for name, array in columns.items()}
+        vars(outcomes).update(arrays, labels=labels)
+        return outcomes
 
     @classmethod
     def joined(cls, parts: Sequence[Survival]) -> Survival:
         """Return the outcomes of several parts of one sample, which have the same columns."""
         if len(parts) == 1:
             return parts[0]
-
-        def of_all(name: str) -> Any:
-            columns = [getattr(part, name) for part in parts]
-            return None if columns[0] is None else np.concatenate(columns)
-
-        return cls.trusted(*map(of_all, ("time", "event", "administrative", "reason")))
+        columns = zip(*((part.time, part.event, part.administrative, part.reason) for part in parts), strict=True)
+        return cls.trusted(*(None if own[0] is None else np.concatenate(own) for own in columns))
 
     @classmethod
     def from_dates(
@@ -213,8 +208,8 @@ class Survival:
         """
         check_same_order(row_labels(entry), row_labels(exit), ("entry", "exit"))
         check_same_order(row_labels(entry), row_labels(event), ("entry", "event"))
-        made = cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
-        return made._labelled(row_labels(entry))
+        outcomes = cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
+        return outcomes._labelled(entry)
 
     @classmethod
     def from_follow_up(cls, time: Any, event: Any, follow_up: Any, *, reason: Any = None) -> Survival:
@@ -240,7 +235,7 @@ class Survival:
         array([False,  True, False])
         """
         check_same_order(row_labels(time), row_labels(event), ("time", "event"))
-        return cls(*from_follow_up(time, event, follow_up), reason)._labelled(row_labels(time))
+        return cls(*from_follow_up(time, event, follow_up), reason)._labelled(time)
 
     @classmethod
     def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
@@ -306,15 +301,11 @@ class Survival:
         index = np.atleast_1d(np.arange(len(self))[rows])
         if not index.size:
             raise ValueError("time is empty: at least one subject is needed.")
-
-        def some(column: Any) -> Any:
-            return None if column is None else column[index]
-
         columns = (self.time, self.event, self.administrative, self.reason, self.labels)
-        return Survival.trusted(*map(some, columns))
+        return Survival.trusted(*(None if column is None else column[index] for column in columns))
 
-    def _labelled(self, labels: Any) -> Survival:
-        object.__setattr__(self, "labels", labels)
+    def _labelled(self, column: Any) -> Survival:
+        vars(self).update(labels=row_labels(column))
         return self
 
     def equals(self, other: Survival) -> bool:
@@ -350,8 +341,8 @@ class Survival:
         """The reasons of dropouts, the most frequent first; empty where none are named."""
         if self.reason is None:
             return ()
-        names, counts = np.unique(self.reason[self.dropout].astype(str), return_counts=True)
-        return tuple(names[np.argsort(-counts, kind="stable")].tolist())
+        counts = Counter(sorted(self.reason[self.dropout].tolist()))
+        return tuple(reason for reason, _ in counts.most_common())
 
     @cached_property
     def t_max(self) -> float:
@@ -447,10 +438,8 @@ def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
     >>> unmarked_end({"sample": Survival.from_latent(event, dropout)})
     []
     """
-    found = {name: share for name, y in samples.items() if (share := _share_at_end(y)) is not None}
-    if not found:
-        return []
-    return [noted("unmarked_end", shares=found)]
+    shares = {name: share for name, y in samples.items() if (share := _share_at_end(y)) is not None}
+    return [noted("unmarked_end", shares=shares)] if shares else []
 
 
 def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
@@ -496,14 +485,14 @@ def as_reasons(
     """Return a text for each dropout, None for all others; refusals count rows from ``first`` on."""
     values = column_values(values, name)
     check_length(values, name, dropout.size, "time")
-    found = np.full(dropout.size, None, dtype=object)
+    reasons = np.full(dropout.size, None, dtype=object)
     for row in np.flatnonzero(dropout):
         text = "" if values[row] is None else spelled(values[row]).strip()
         if not text:
             rule = f"{name} must be given for each dropout, if only as 'unknown'"
             refuse_at((first + int(row),), values[row], rule)
-        found[row] = text
-    return found
+        reasons[row] = text
+    return reasons
 
 
 def what_to_write(y: Any, name: str) -> str:
@@ -516,10 +505,14 @@ def what_to_write(y: Any, name: str) -> str:
 
 
 def _of_frame(frame: nw.DataFrame[Any], name: str) -> str:
-    numeric = [each for each in frame.iter_columns() if each.dtype.is_numeric() or each.dtype == nw.Boolean]
-    flags = [each.name for each in numeric if _are_flags(each.drop_nulls().to_numpy())]
-    times = [each.name for each in numeric if each.name not in flags]
-    time, event = (repr(found[0]) if len(found) == 1 else "…" for found in (times, flags))
+    numeric = {
+        column.name: column
+        for column in frame.iter_columns()
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean
+    }
+    flags = [name for name, column in numeric.items() if _are_flags(column.drop_nulls().to_numpy())]
+    times = [name for name in numeric if name not in flags]
+    time, event = (repr(names[0]) if len(names) == 1 else "…" for names in (times, flags))
     unsure = frame.columns and "…" in (time, event)
     rest = f", where its columns are {listed(frame.columns)}" if unsure else ""
     return f": write Survival.from_frame({name}, time={time}, event={event}){rest}"

@@ -25,6 +25,7 @@ from cocensor._checks import (
     FloatArray,
     as_frame,
     check_choice,
+    floats_of_objects,
     is_missing,
     naming,
     refuse_column,
@@ -44,7 +45,6 @@ FLAGS = "TRUE and FALSE or 1 and 0"
 IDS = "whole numbers or texts"
 #: What pandas calls the column of an index without a name, in CSV and in Parquet.
 INDEX = ("", "__index_level_0__")
-_CATEGORIES = (nw.Categorical, nw.Enum)
 _STILL = ": for subjects still under observation, give the data lock"
 
 
@@ -55,7 +55,7 @@ def is_text(kind: Any) -> bool:
 
 def is_category(kind: Any) -> bool:
     """Whether a column of this narwhals type has categories."""
-    return any(kind == category for category in _CATEGORIES)
+    return bool(kind == nw.Categorical or kind == nw.Enum)
 
 
 def is_number(kind: Any) -> bool:
@@ -175,7 +175,13 @@ class Table:
         """Return a column of finite numbers in its own precision; a text among them is pointed at."""
         values = self.values(column, go_on)
         if values.dtype.kind in "OUS":
-            values = self._from_objects(column, values, go_on)
+            objects = values
+            values, bad = floats_of_objects(values)
+            if bad is not None:
+                texts = [row for row, value in enumerate(objects) if isinstance(value, str | bytes)]
+                # A text that is no number at all says more than one that is.
+                row = min(texts, key=lambda row: self._spells_number(str(objects[row])), default=bad[0])
+                self.refuse(column, "must have numbers", row, objects[row], go_on)
         if values.dtype.kind not in "biuf":
             self._refuse_kind(column, "numbers", go_on)
         for row in np.flatnonzero(np.isinf(values))[:1] if values.dtype.kind == "f" else ():
@@ -256,22 +262,6 @@ class Table:
     def _refuse_kind(self, column: Any, rule: str, go_on: str = "") -> NoReturn:
         kind = self.kind(column)
         raise ValueError(f"{self.name}: column {column!r} must have {rule}, but has type {kind}{go_on}.")
-
-    def _from_objects(self, column: Any, values: npt.NDArray[Any], go_on: str) -> FloatArray:
-        """Return objects as numbers; texts are refused, the first that is no number before the others."""
-        objects = values.tolist()
-        texts = [row for row, value in enumerate(objects) if isinstance(value, str | bytes)]
-        for row in sorted(texts, key=lambda row: self._spells_number(str(objects[row])))[:1]:
-            self.refuse(column, "must have numbers", row, objects[row], go_on)
-        numbers = np.empty(values.shape)
-        for row, value in enumerate(objects):
-            try:
-                if np.iscomplexobj(value):
-                    raise TypeError  # numpy's 1 + 2j is no 1, which float() would make of it
-                numbers[row] = float(value)
-            except (TypeError, ValueError, OverflowError):
-                self.refuse(column, "must have numbers", row, value, go_on)
-        return numbers
 
     def _check_levels(self, column: Any, codes: FloatArray, levels: Sequence[str]) -> None:
         """Refuse texts of which most are meant as numbers, whatever marks they have."""
@@ -367,19 +357,19 @@ class Columns:
                 check_choice(self.time_unit, self._called("time_unit"), tuple(UNITS))
             elif not self.time_unit.strip():
                 raise ValueError(f"{self._called('time_unit')} must not be empty.")
-        others = {column: argument for argument, column in self.by_argument.items()}
+        others = {column: f"the column of {self._called(name)}" for name, column in self.by_argument.items()}
         for column in [*repeated(self.covariates), *(name for name in self.covariates if name in others)][:1]:
-            of = f"the column of {self._called(others[column])}" if column in others else "a column twice"
+            of = others.get(column, "a column twice")
             raise ValueError(f"{self._called('covariates')} must not name {of}, but has {column!r}.")
 
     @property
     def by_argument(self) -> dict[str, str]:
         """The columns that are given, by argument, without the covariates."""
         names = ("time", "event", "administrative", "follow_up", "entry", "exit", "data_lock", "reason", "id")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return {
-            name: column for name, column in given.items() if name != "data_lock" or not self._single_lock
-        }
+        columns = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self._single_lock:
+            del columns["data_lock"]
+        return columns
 
     @property
     def names(self) -> list[str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import reduce
-from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
@@ -16,10 +14,7 @@ from cocensor._parallel import ProgressCount, one_core
 
 # How many states a task of the tree merges.
 _FAN_IN = 8
-# How often all is begun anew: a worker took along what only it held of what all need.
-_ATTEMPTS = 3
 _PATIENCE = "15s"
-_POLL = 0.05
 
 
 @contextmanager
@@ -51,107 +46,58 @@ def reduce_on_cluster(
     distributed = need("distributed", "client", "Dask", "dask")
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise TypeError(f"client must be a distributed.Client that is not asynchronous, but is {client!r}.")
-    for _ in range(_ATTEMPTS):
-        count = ProgressCount(len(parts), progress)
-        try:
-            return _Run(_Job(work, merge), parts, client, distributed).result(count)
-        except _LostError:
-            continue
-        except (CancelledError, distributed.comm.CommClosedError) as error:
-            raise _disconnected(client) from error
-    raise ChildProcessError(
-        f"all Dask workers died, {_ATTEMPTS} times over, perhaps for lack of memory: look into their logs."
-    )
+    scheduler = f"the Dask scheduler at {client.scheduler.address}"
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise ConnectionError(f"{scheduler} has no workers.") from None
+    run = f"cocensor-{uuid4().hex}"
+    by_key = {f"{run}-part-{number}": part for number, part in enumerate(parts)}
+    # A task too, which is repeated where the only worker that has it dies.
+    job = client.submit(_itself, (work, merge), key=f"{run}-job")
+    states = client.map(_worked, parts, key=list(by_key), pure=False, job=job)
+    # It lets go of each state that it has given: those that are merged are forgotten.
+    finished = distributed.as_completed(states)
+    level = 0
+    while len(states) > 1:
+        level += 1
+        groups = [states[start : start + _FAN_IN] for start in range(0, len(states), _FAN_IN)]
+        keys = [f"{run}-merge-{level}-{k}" for k in range(len(groups))]
+        states = client.map(_merged, groups, key=keys, pure=False, priority=level, job=job)
+        del groups
+    count = ProgressCount(len(parts), progress)
+    try:
+        for state in finished:
+            if state.status != "finished":
+                break
+            count.count()
+        return states[0].result()
+    except (CancelledError, distributed.comm.CommClosedError) as error:
+        raise ConnectionError(f"the connection to {scheduler} is lost.") from error
+    except distributed.KilledWorker as error:
+        where = f" with {_name(by_key[error.task])}" if error.task in by_key else ""
+        raise ChildProcessError(
+            f"{error.allowed_failures + 1} Dask workers died{where}, one after the other, perhaps for lack of memory: "
+            "look into their logs."
+        ) from error
+    except ImportError as error:
+        raise ImportError(
+            f"the Dask workers need the same version of cocensor and of what it imports: {error}."
+        ) from error
+    finally:
+        if client.status == "running":
+            client.cancel([job, *states, *finished.futures])
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """What every worker is sent once."""
-
-    work: Callable[[Any], Any]
-    merge: Callable[[Any, Any], Any]
+def _itself(job: Any) -> Any:
+    return job
 
 
-class _LostError(Exception):
-    """The job was sent to workers that are all gone."""
-
-
-class _Run:
-    """The tasks of one reduction, of which the client holds the last alone: all others are forgotten once merged."""
-
-    def __init__(self, job: _Job, parts: Sequence[Any], client: Any, distributed: Any) -> None:
-        self._client, self._distributed, self._name = client, distributed, f"cocensor-{uuid4().hex}"
-        self._parts = {f"{self._name}-part-{number}": part for number, part in enumerate(parts)}
-        self._done: SimpleQueue[int] = SimpleQueue()
-        client.subscribe_topic(self._name, lambda event: self._done.put(event[1]))
-        try:
-            self._job = client.scatter(job, broadcast=True, hash=False)
-        except TimeoutError:
-            raise ConnectionError(f"the Dask scheduler at {_address(client)} has no workers.") from None
-        keys = list(self._parts)
-        states = client.map(
-            _worked, parts, range(len(parts)), key=keys, pure=False, job=self._job, run=self._name
-        )
-        levels = [states]
-        while len(states) > 1:
-            groups = [states[start : start + _FAN_IN] for start in range(0, len(states), _FAN_IN)]
-            keys = [f"{self._name}-merge-{len(levels)}-{k}" for k in range(len(groups))]
-            states = client.map(_merged, groups, key=keys, pure=False, priority=len(levels), job=self._job)
-            levels.append(states)
-        (self._last,) = states
-
-    def result(self, count: ProgressCount) -> Any:
-        """The state of all parts; each part is counted when it is done."""
-        counted: set[int] = set()
-        try:
-            while not (self._last.done() and self._done.empty()):
-                with suppress(Empty):
-                    number = self._done.get(timeout=_POLL)
-                    if number not in counted:  # a part of a worker that died is done twice
-                        counted.add(number)
-                        count.count()
-            self._check()
-            for _ in range(len(self._parts) - len(counted)):
-                count.count()
-            return self._last.result()
-        except BaseException:
-            if self._client.status == "running":
-                self._client.cancel([self._last])
-            raise
-        finally:
-            self._job.release()
-            if self._client.status == "running":
-                self._client.unsubscribe_topic(self._name)
-
-    def _check(self) -> None:
-        """Raise what kept the last task from its end."""
-        if self._last.status == "finished":
-            return
-        if self._last.status != "error":
-            if self._client.status == "running":
-                raise _LostError
-            raise _disconnected(self._client)
-        error = self._last.exception()
-        if isinstance(error, self._distributed.KilledWorker):
-            part = self._parts.get(error.task)
-            raise ChildProcessError(
-                f"{error.allowed_failures + 1} Dask workers died{'' if part is None else f' with {_name(part)}'}, one "
-                "after the other, perhaps for lack of memory: look into their logs."
-            ) from error
-        if isinstance(error, ImportError):
-            raise ImportError(
-                f"the Dask workers need the same version of cocensor and of what it imports: {error}."
-            ) from error
-        raise error
-
-
-def _worked(part: Any, number: int, job: _Job, run: str) -> Any:
-    """What comes of a part, on a worker, which tells those who wait."""
-    from distributed import get_worker
-
+def _worked(part: Any, job: tuple[Callable[[Any], Any], Any]) -> Any:
+    """What comes of a part, on a worker."""
     with one_core():
         try:
-            state = job.work(part)
+            return job[0](part)
         except (OSError, ValueError) as error:
             missing = next(
                 (each for each in (error, error.__context__) if isinstance(each, FileNotFoundError)), None
@@ -162,22 +108,12 @@ def _worked(part: Any, number: int, job: _Job, run: str) -> Any:
                 f"{missing.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
                 "under the same paths."
             ) from None
-    get_worker().log_event(run, number)
-    return state
 
 
-def _merged(states: list[Any], job: _Job) -> Any:
+def _merged(states: list[Any], job: tuple[Any, Callable[[Any, Any], Any]]) -> Any:
     with one_core():
-        return reduce(job.merge, states)
+        return reduce(job[1], states)
 
 
 def _name(part: Any) -> str:
     return str(getattr(part, "name", part))
-
-
-def _disconnected(client: Any) -> ConnectionError:
-    return ConnectionError(f"the connection to the Dask scheduler at {_address(client)} is lost.")
-
-
-def _address(client: Any) -> str:
-    return str(client.scheduler.address)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -154,8 +153,7 @@ class _Study:
         for name, each in next(self.scan.batches(self.scan.parts[0], one)).predictions.items():
             times = self.scan.grid(name)
             if isinstance(each, Predictions) and times is not None:
-                certain = np.ones((1, times.size))
-                each = Predictions.trusted(times, certain, each.interpolation, each.tail, each.source)
+                each = each.changed(times=times, probabilities=np.ones((1, times.size)))
             found[name] = each
         return found
 
@@ -214,6 +212,4 @@ def _counted(predictions: Predicted) -> Predicted:
     if not predictions.n_rounded or not isinstance(predictions, Probabilities):
         return predictions
     table = predictions.probabilities
-    made = copy(predictions)
-    object.__setattr__(made, "n_rounded", int(np.count_nonzero((table < 0) | (table > 1))))
-    return made
+    return predictions.changed(n_rounded=int(np.count_nonzero((table < 0) | (table > 1))))

@@ -18,13 +18,13 @@ from cocensor.data.covariates import Covariates, read_covariates
 from cocensor.data.curves import is_risk, times_of
 from cocensor.data.ids import check_distinct, join, refuse_missing, refuse_unknown
 from cocensor.data.interpolation import TAILS, Tail
-from cocensor.data.predictions import Interpolation, Predicted, PredictionsAt, RiskScores
+from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_times
 from cocensor.data.probabilities import count_rounded, fall
 from cocensor.data.tables import FLAGS, IDS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
 from cocensor.scale.draw import hashed
 from cocensor.scale.files import Files, Paths, Piece, check_ids
-from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, batch_rows, stacked
+from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, batch_rows
 
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
 # Predictions in another order than the test subjects are held up to so many bytes.
@@ -254,7 +254,8 @@ class _Model:
         if n_bytes > _MOST_BYTES:
             first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
             _refuse_order(test, self.files, first, id, f"{n_bytes / 2**20:.0f} MiB are too many to be held")
-        return replace(self, held=stacked(list(self.read(0, self.files.n, slice(None), _ROWS))).taken(rows))
+        everyone = list(self.read(0, self.files.n, slice(None), _ROWS))
+        return replace(self, held=everyone[0].joined(everyone).taken(rows))
 
     def read(self, start: int, stop: int, columns: Columns, size: int) -> Iterator[Predicted]:
         """Yield the predictions of the subjects from ``start`` to before ``stop``, ``size`` at once."""
@@ -280,9 +281,8 @@ class _Model:
             with naming(piece.path):
                 rounded += count_rounded(table[start:stop], "probabilities", times, rows.row)
             start = stop
-        if self.times.size == 1 and self.tail is None:
-            return PredictionsAt.trusted(float(times[0]), table, source, rounded)
-        return Predictions.trusted(times, table, self.interpolation, self.tail, source, rounded)
+        make = on_times if self.times.size == 1 else Predictions.trusted
+        return make(times, table, self.interpolation, self.tail, source, rounded)
 
     def _side_by_side(self, pieces: Sequence[Piece], names: Sequence[str]) -> npt.NDArray[Any]:
         """Return columns of numbers in Fortran order, which is one plain copy for each column."""

@@ -15,7 +15,7 @@ from cocensor._checks import BoolArray, FloatArray, IntArray, Progress
 from cocensor._notes import Note
 from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates
-from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
+from cocensor.data.predictions import Predicted
 
 if TYPE_CHECKING:
     from cocensor.study import Evaluation
@@ -73,7 +73,10 @@ class Batch:
             None
             if first.x is None
             else Covariates.joined([each.x for each in batches if each.x is not None]),
-            {name: stacked([each.predictions[name] for each in batches]) for name in first.predictions},
+            {
+                name: own.joined([batch.predictions[name] for batch in batches])
+                for name, own in first.predictions.items()
+            },
             np.concatenate([each.key for each in batches]),
         )
 
@@ -230,28 +233,13 @@ def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
     """The predictions at some of their times; a risk score has none, and stays as it is."""
     if not isinstance(predictions, Predictions):
         return predictions
-    table, times = predictions.probabilities[:, columns], predictions.times[columns]
-    stated = predictions.interpolation, predictions.tail
-    return Predictions.trusted(times, table, *stated, predictions.source, predictions.n_rounded)
+    times, table = predictions.times[columns], predictions.probabilities[:, columns]
+    return predictions.changed(times=times, probabilities=table)
 
 
 def batch_rows(n_columns: int) -> int:
     """How many subjects make a batch, where the widest of the models has ``n_columns``."""
     return min(max(_BATCH_VALUES // max(n_columns, 1), _FEWEST), _MOST)
-
-
-def stacked(parts: Sequence[Any]) -> Predicted:
-    """Return the predictions of all subjects of several parts, at the same times."""
-    first = parts[0]
-    if isinstance(first, RiskScores):
-        return RiskScores(np.concatenate([each.risk for each in parts]), first.source)
-    table, rounded = (
-        np.concatenate([each.probabilities for each in parts]),
-        sum(each.n_rounded for each in parts),
-    )
-    if isinstance(first, PredictionsAt):
-        return PredictionsAt.trusted(first.time, table, first.source, rounded)
-    return Predictions.trusted(first.times, table, first.interpolation, first.tail, first.source, rounded)
 
 
 def _shown(times: FloatArray | None) -> str:

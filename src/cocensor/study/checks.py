@@ -225,7 +225,7 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
     data, metric = evaluation.data, evaluation.data.metrics[0]
     scores, grid = evaluation.results[evaluation.primary], data.grid_of(metric).sorted
     steps = {
-        name: curves.stated(interpolation="step")
+        name: curves.changed(interpolation="step")
         for name, curves in data.predictions.items()
         if name in scores.values[metric.name]
         and isinstance(curves, Predictions)
