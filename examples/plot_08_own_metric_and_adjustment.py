@@ -23,7 +23,7 @@ import cocensor as cc
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.metrics import Linear, SectionMetric
-from cocensor.views.plots import SensitivityDisplay
+from cocensor.views.plots import CurveDisplay
 
 X, y = load_gbsg2()
 X = pd.get_dummies(X, drop_first=True, dtype=float)
@@ -143,7 +143,7 @@ print(drawn.table()[columns].round(3).to_string(index=False))
 # cannot be distinguished from the best.
 
 sensitivity = result.sensitivity(["frank", "hazard_ratio"], [0.0, 0.2, 0.4, 0.6])
-SensitivityDisplay.from_sensitivity(sensitivity, "ppv at 48").plot()
+CurveDisplay.from_sensitivity(sensitivity, "ppv at 48").plot()
 plt.show()
 
 # %%

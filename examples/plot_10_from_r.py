@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import cocensor as cc
-from cocensor.views.plots import DifferenceDisplay
+from cocensor.views.plots import CurveDisplay
 
 folder = Path("from_r") if Path("from_r").exists() else Path("examples/from_r")
 train, test = (pd.read_csv(folder / f"{part}.csv") for part in ("train", "test"))
@@ -81,7 +81,7 @@ result
 sensitivity = result.sensitivity(
     ["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1)
 )
-DifferenceDisplay.from_sensitivity(sensitivity, reference="forest").plot()
+CurveDisplay.from_differences(sensitivity, reference="forest").plot()
 plt.show()
 print(textwrap.fill(sensitivity.statement, 70))
 

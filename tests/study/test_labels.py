@@ -10,7 +10,7 @@ from cocensor.cli.inputs import Inputs
 from cocensor.cli.plan import PlanOptions, plan_of
 from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.ranking import standing
-from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay, ForestDisplay
 
 BRIER, JUDGE = "integrated Brier score", "Imputation"
 
@@ -76,8 +76,8 @@ def test_one_time_by_label_and_by_the_label_less_the_time(result):
         lambda found, by, how: found.over_tau.compare("one", "three", "clayton", 0.3, by, how).difference,
         lambda found, by, how: found.over_tau.hazard_ratio("clayton", 0.3, how),
         lambda found, by, how: found.tipping_points("one", "three", by, how),
-        lambda found, by, how: SensitivityDisplay.from_sensitivity(found, by, how).adjustment,
-        lambda found, by, how: DifferenceDisplay.from_sensitivity(found, "one", by, how).adjustment,
+        lambda found, by, how: CurveDisplay.from_sensitivity(found, by, how).panels["clayton"].title,
+        lambda found, by, how: CurveDisplay.from_differences(found, "one", by, how).panels["clayton"].title,
     ],
 )
 def test_a_sensitivity_analysis_by_label(sensitivity, read):

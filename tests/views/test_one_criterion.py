@@ -11,8 +11,9 @@ from cocensor.study.ranking import standing
 from cocensor.views.html.figures import series
 from cocensor.views.html.grids import winner_maps
 from cocensor.views.numbers.grids import sensitivity_numbers
-from cocensor.views.plots import DifferenceDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay
 from cocensor.views.text import winners_in_words
+from tests.views.plots.reading import best_along
 from tests.views.text.made_up import made, says, told
 
 ERROR = 0.01
@@ -62,11 +63,11 @@ def test_the_map_the_numbers_and_the_plots_say_the_same(grid):
     ]  # which the page's script fills the map from
     for line in numbers.values():
         assert list(map(tuple, line)) == BEST
-    for panel in SensitivityDisplay.from_sensitivity(grid).lines.values():
-        assert list(panel.best) == BEST
-    for panel in DifferenceDisplay.from_sensitivity(grid, "a").lines.values():
-        drawn = panel["b"].along
-        clear = (drawn.low > 0) | (drawn.high < 0)
+    for panel in CurveDisplay.from_sensitivity(grid).panels.values():
+        assert best_along(panel) == [tuple(sorted(models)) for models in BEST]
+    for panel in CurveDisplay.from_differences(grid, "a").panels.values():
+        low, high = panel.lines["b"].limits
+        clear = (low > 0) | (high < 0)
         assert [len(models) == 1 for models in BEST] == clear.tolist()
 
 

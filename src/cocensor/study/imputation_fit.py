@@ -267,8 +267,8 @@ class ImputationFit:
         }
 
     def plot(self, ax: Any = None, model: str | None = None) -> Any:
-        """Observed over expected; returns the axes (see :class:`~cocensor.views.plots.ImputationFitDisplay`)."""
-        return view("plots.ImputationFitDisplay").from_imputation_fit(self, model).plot(ax=ax)
+        """Observed over expected; returns the axes (see :class:`~cocensor.views.plots.CurveDisplay`)."""
+        return view("plots.CurveDisplay").from_imputation_fit(self, model).plot(ax=ax)
 
     def __repr__(self) -> str:
         return escaped(f"{self.statement}\n\n{self.summary()}")

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from cocensor.views.plots.dependence import BEST
+
 
 def areas(ax):
     return [each for each in ax.collections if len(each.get_paths())]
@@ -23,3 +25,10 @@ def texts(legend):
 def drawn(ax):
     """The lines that have data, by label."""
     return {each.get_label(): each for each in ax.get_lines() if len(each.get_xdata())}
+
+
+def best_along(panel):
+    """The models with a large dot at each point of a panel of scores along dependence."""
+    points = next(iter(panel.lines.values())).x
+    dots = [mark for mark in panel.marks if mark.look is BEST]
+    return [tuple(mark.name for mark in dots if at in mark.x) for at in points]

@@ -4,7 +4,9 @@ import pytest
 
 import cocensor as cc
 from cocensor.study.imputation_fit import FitCells
-from cocensor.views.plots import ImputationFitDisplay
+from cocensor.views.plots import CurveDisplay
+from cocensor.views.plots.style import MARKERS
+from tests.views.plots.reading import drawn
 
 
 def cells(observed, expected):
@@ -20,19 +22,20 @@ def fit():
 
 
 def test_ratios_are_those_of_the_model_with_most_misfit_unless_another_is_named(fit):
-    display = ImputationFitDisplay.from_imputation_fit(fit)
-    assert display.model == "bad"
-    np.testing.assert_allclose(display.panels["event"][0], [[4.5, 0.9], [31 / 30, np.nan]])
-    assert ImputationFitDisplay.from_imputation_fit(fit, "good").model == "good"
+    panel = CurveDisplay.from_imputation_fit(fit).panels["event"]
+    assert panel.xlabel.endswith("of bad")
+    highest = panel.ylim[1]
+    np.testing.assert_allclose([line.y for line in panel.lines.values()], [[highest, 31 / 30], [0.9, np.nan]])
+    assert CurveDisplay.from_imputation_fit(fit, "good").panels["event"].xlabel.endswith("of good")
     with pytest.raises(ValueError, match="^model .*'third'"):
-        ImputationFitDisplay.from_imputation_fit(fit, "third")
+        CurveDisplay.from_imputation_fit(fit, "third")
 
 
 def test_a_panel_per_kind_has_a_mark_per_decile_and_period(fit):
     axes = fit.plot(model="good")
     assert [ax.get_title() for ax in axes] == ["events", "dropouts"]
-    marks = [each[0].get_ydata() for each in axes[0].containers]
-    np.testing.assert_allclose(marks, [[1.0, 31 / 30], [0.9, 1.2]])
+    marks = [line.get_ydata() for line in drawn(axes[0]).values() if line.get_marker() in MARKERS]
+    np.testing.assert_allclose(marks[:2], [[1.0, 31 / 30], [0.9, 1.2]])
     assert "good" in axes[0].get_xlabel()
     plt.close(axes[0].figure)
 
@@ -40,6 +43,6 @@ def test_a_panel_per_kind_has_a_mark_per_decile_and_period(fit):
 def test_what_lies_beyond_the_axis_stands_at_its_end_and_the_axis_says_so(fit):
     axes = fit.plot()
     highest = axes[0].get_ylim()[1]
-    assert axes[0].containers[0][0].get_ydata()[0] == highest
+    assert drawn(axes[0])["0 < t ≤ 1"].get_ydata()[0] == highest
     assert f"cut at {highest:g}" in axes[0].get_ylabel()
     plt.close(axes[0].figure)

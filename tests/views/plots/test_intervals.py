@@ -10,9 +10,9 @@ import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
 from cocensor.study.ranking import standing
-from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay, ForestDisplay
 from tests.strategies import cox_predictions
-from tests.views.plots.reading import areas
+from tests.views.plots.reading import areas, best_along
 
 TAUS = [0.0, 0.3, 0.6, 0.9]
 
@@ -88,52 +88,52 @@ def test_without_intervals_nothing_is_shaded(asked, evaluation):
 
 
 def test_scores_along_tau_have_the_intervals_of_the_table_and_dots_for_ties(sensitivity):
-    display = SensitivityDisplay.from_sensitivity(sensitivity, family="frank")
-    panel = display.lines["frank"]
+    display = CurveDisplay.from_sensitivity(sensitivity, family="frank")
+    panel = display.panels["frank"]
     table = sensitivity.table().set_index(["adjustment", "family", "model"]).sort_index()
     for model in sensitivity.evaluation.models:
         rows = table.loc[(sensitivity.over_tau.primary, "frank", model)]
-        np.testing.assert_allclose(panel.limits[model], (rows["low"], rows["high"]), rtol=1e-12)
-    assert panel.best == tuple(sensitivity.over_tau.best()["frank"].values())
-    assert {"all", "twin"} <= set(panel.best[0])
+        np.testing.assert_allclose(panel.lines[model].limits, (rows["low"], rows["high"]), rtol=1e-12)
+    best = best_along(panel)
+    assert list(map(set, best)) == list(map(set, sensitivity.over_tau.best()["frank"].values()))
+    assert {"all", "twin"} <= set(best[0])
 
 
 def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitivity):
-    display = DifferenceDisplay.from_sensitivity(sensitivity)
+    display = CurveDisplay.from_differences(sensitivity)
     scores = sensitivity.over_tau.values("clayton", 0.0)
-    assert display.reference == min(scores, key=scores.get)
-    for family, panel in display.lines.items():
-        found = panel["one"]
+    reference, turns = min(scores, key=scores.get), {}
+    for family, panel in display.panels.items():
+        found = panel.lines["one"]
         for k, tau in enumerate(TAUS):
-            pair = sensitivity.over_tau.compare("one", display.reference, family, tau)
-            assert found.along.values[k] == pytest.approx(pair.difference)
+            pair = sensitivity.over_tau.compare("one", reference, family, tau)
+            assert found.y[k] == pytest.approx(pair.difference)
             ends = pair.confidence_interval(sensitivity.over_tau.level)
-            assert (found.along.low[k], found.along.high[k]) == pytest.approx(ends)
-        assert (found.band.low <= found.along.low).all()
-        assert (found.band.high >= found.along.high).all()
-        pair = sensitivity.over_tau.pair("one", display.reference)
-        assert found.tipping == pair.tipping_points(family)
-        np.testing.assert_array_equal(panel["twin"].along.values, 0.0)
+            assert (found.limits[0][k], found.limits[1][k]) == pytest.approx(ends)
+        assert (found.band[0] <= found.limits[0]).all()
+        assert (found.band[1] >= found.limits[1]).all()
+        turns[family] = sensitivity.over_tau.pair("one", reference).tipping_points(family)
+        np.testing.assert_array_equal(panel.lines["twin"].y, 0.0)
     axes = display.plot()
-    for ax, (family, panel) in zip(axes, display.lines.items(), strict=True):
+    for ax, family in zip(axes, display.panels, strict=True):
         marks = {
             line.get_xdata()[0]
             for line in ax.get_lines()
             if line.get_markersize() == 9 and len(line.get_xdata())
         }
-        assert marks == {point.at for point in panel["one"].tipping}, family
-        assert f"above 0: {display.reference} is better" in axes[0].get_ylabel()
-    assert sum(len(panel["one"].tipping) for panel in display.lines.values()) > 0
+        assert marks == {point.at for point in turns[family]}, family
+        assert f"above 0: {reference} is better" in axes[0].get_ylabel()
+    assert any(turns.values())
     plt.close(axes[0].figure)
 
 
 def test_another_reference_turns_the_differences_around(sensitivity):
     one, other = (
-        DifferenceDisplay.from_sensitivity(sensitivity, reference, family="frank").lines["frank"]
+        CurveDisplay.from_differences(sensitivity, reference, family="frank").panels["frank"].lines
         for reference in ("one", "all")
     )
-    np.testing.assert_allclose(one["all"].along.values, -other["one"].along.values)
-    np.testing.assert_allclose(one["all"].along.low, -other["one"].along.high)
+    np.testing.assert_allclose(one["all"].y, -other["one"].y)
+    np.testing.assert_allclose(one["all"].limits[0], -other["one"].limits[1])
 
 
 def test_rows_of_models_have_scores_or_differences_with_intervals(evaluation):
@@ -174,6 +174,6 @@ def test_models_and_bands_that_are_not_there_are_refused(evaluation, sensitivity
     with pytest.raises(ValueError, match="adjustment is empty"):
         ForestDisplay.from_scores(evaluation, [])
     with pytest.raises(ValueError, match="^reference .*'nobody'"):
-        DifferenceDisplay.from_sensitivity(sensitivity, "nobody")
+        CurveDisplay.from_differences(sensitivity, "nobody")
     with pytest.raises(ValueError, match="^family .*'joe'"):
-        DifferenceDisplay.from_sensitivity(sensitivity, family="joe")
+        CurveDisplay.from_differences(sensitivity, family="joe")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.views.plots import CurveDisplay, ForestDisplay, ImputationFitDisplay
+from cocensor.views.plots import CurveDisplay, ForestDisplay
 from tests.views.plots.reading import texts
 
 RNG = np.random.default_rng(3)
@@ -128,5 +128,5 @@ def test_figures_at_single_times_say_the_unit(evaluation):
     axes = ForestDisplay.from_metrics(evaluation).plot()
     assert [ax.get_title() for ax in axes] == ["integrated Brier score", "mean AUC", "AUC", "ICI"]
     assert {"at 6 months", "at 12 months"} <= set(texts(axes[0].figure.legends[0]))
-    axes = ImputationFitDisplay.from_imputation_fit(evaluation.results["imputation"].imputation_fit).plot()
+    axes = CurveDisplay.from_imputation_fit(evaluation.results["imputation"].imputation_fit).plot()
     assert any(text.endswith("≤ 30 months") for text in texts(axes[0].figure.legends[0]))

@@ -8,8 +8,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.study.sensitivity import induced_tau
-from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
-from cocensor.views.plots.grid_axes import RatioAxis
+from cocensor.views.plots import CurveDisplay, ForestDisplay
+from cocensor.views.plots.dependence import draw_ratio_axis
 from cocensor.views.plots.panels import draw_second_axis
 from tests.views.plots.reading import texts
 
@@ -50,8 +50,8 @@ def sensitivity(evaluation):
     )
 
 
-def panel(sensitivity, family, adjustment="imputation", display=SensitivityDisplay):
-    return display.from_sensitivity(sensitivity, adjustment=adjustment, family=family).plot()
+def panel(sensitivity, family, adjustment="imputation", display=CurveDisplay.from_sensitivity):
+    return display(sensitivity, adjustment=adjustment, family=family).plot()
 
 
 def above(ax):
@@ -70,7 +70,7 @@ def bars(ax):
     return [(float(x.min()), float(x.max())) for x in edges]
 
 
-@pytest.mark.parametrize("display", [SensitivityDisplay, DifferenceDisplay])
+@pytest.mark.parametrize("display", [CurveDisplay.from_sensitivity, CurveDisplay.from_differences])
 def test_the_axis_on_top_has_the_hazard_ratio_that_tau_stands_for(sensitivity, display):
     # Clayton's copula: (1 + τ) / (1 − τ).
     ticks = above(panel(sensitivity, "clayton", display=display))
@@ -86,7 +86,7 @@ def test_there_is_no_axis_on_top_where_the_ratio_is_not_known(sensitivity):
     assert panel(sensitivity, "clayton", "cg_q").child_axes == []
 
 
-@pytest.mark.parametrize("display", [SensitivityDisplay, DifferenceDisplay])
+@pytest.mark.parametrize("display", [CurveDisplay.from_sensitivity, CurveDisplay.from_differences])
 def test_the_plausible_range_is_shaded(sensitivity, display):
     ax = panel(sensitivity, "frank", display=display)
     assert bars(ax) == [pytest.approx((-0.1, 0.25))]
@@ -120,7 +120,7 @@ def test_without_covariates_there_are_no_marks():
 
 def test_hazard_ratios_have_a_panel_on_the_log_scale(sensitivity):
     after = sensitivity.over_ratio
-    axes = SensitivityDisplay.from_sensitivity(sensitivity, adjustment="imputation").plot()
+    axes = CurveDisplay.from_sensitivity(sensitivity, adjustment="imputation").plot()
     assert [ax.get_xscale() for ax in axes] == ["linear", "linear", "log"]
     line = drawn(axes[2], "grim")
     assert tuple(line.get_xdata()) == RATIOS
@@ -148,13 +148,13 @@ def test_a_reason_moves_alone_on_request(sensitivity):
 def test_the_order_turns_at_a_ratio(sensitivity):
     after = sensitivity.over_ratio
     (point,) = after.pair("grim", "hopeful", "ibs", "imputation").tipping_points("all")
-    display = DifferenceDisplay.from_sensitivity(sensitivity, "hopeful", adjustment="imputation", line="all")
-    assert display.lines["all"]["grim"].tipping == (point,)
+    display = CurveDisplay.from_differences(sensitivity, "hopeful", adjustment="imputation", line="all")
     ax = display.plot()
     marks = [
         line.get_xdata()[0] for line in ax.get_lines() if line.get_markersize() == 9 and len(line.get_xdata())
     ]
     assert point.at in marks
+    assert ("grim", point.at) in [(mark.name, mark.x) for mark in display.panels["all"].marks]
     (change,) = (each for each in after.changes("ibs", "imputation") if each.family == "all")
     assert change.at == pytest.approx(point.at)  # where the scores cross, on the log scale
 
@@ -164,7 +164,7 @@ def test_ticks_that_would_touch_are_left_out():
     ax.set_xlim(0.0, 1.0)
     draw_second_axis(ax, "ratio", [("1", 0.5), ("1.1", 0.51), ("2", 0.9), ("9", 1.4)])
     assert above(ax) == {"1": 0.5, "2": 0.9}
-    RatioAxis("all", tuple(np.linspace(0.5, 5.0, 46).round(1))).draw(ax)
+    draw_ratio_axis(tuple(np.linspace(0.5, 5.0, 46).round(1)), ax)
     boxes = sorted(label.get_window_extent().extents[[0, 2]].tolist() for label in ax.get_xticklabels())
     assert all(left[1] < right[0] for left, right in pairwise(boxes))
     assert {0.5, 1.0, 5.0} <= set(ax.get_xticks())

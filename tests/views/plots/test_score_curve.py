@@ -6,7 +6,7 @@ import cocensor as cc
 from cocensor.metrics import MetricValue
 from cocensor.study.lookup import metric_of
 from cocensor.views.plots import CurveDisplay
-from tests.views.plots.reading import texts
+from tests.views.plots.reading import drawn, texts
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 TIMES = [4.0, 2.0, 6.0]
@@ -25,7 +25,7 @@ def evaluation():
 
 def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
     ax = CurveDisplay.from_scores(evaluation, "ipcw").plot()
-    reference, *lines = ax.get_lines()
+    reference, *lines = drawn(ax).values()
     for line, predicted in zip(lines, (SURE, UNSURE), strict=True):
         np.testing.assert_array_equal(line.get_xdata(), [2.0, 4.0, 6.0])
         np.testing.assert_allclose(line.get_ydata(), cc.brier_score(Y, Y, predicted, TIMES)[[1, 0, 2]])

@@ -6,8 +6,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue
-from cocensor.views.plots import SensitivityDisplay
-from tests.views.plots.reading import drawn
+from cocensor.views.plots import CurveDisplay
+from tests.views.plots.reading import best_along, drawn
 
 TAUS = [0.0, 0.4, 0.8]
 TIMES = [0.4, 0.8, 1.2]
@@ -37,7 +37,7 @@ def sensitivity():
 
 
 def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
-    ax = SensitivityDisplay.from_sensitivity(sensitivity, "ils", "imputation_margins", "frank").plot()
+    ax = CurveDisplay.from_sensitivity(sensitivity, "ils", "imputation_margins", "frank").plot()
     table = sensitivity.table().set_index(["metric", "adjustment", "family", "model"]).sort_index()
     for model in ("hopeful", "grim"):
         line = drawn(ax)[model]
@@ -51,16 +51,15 @@ def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
 
 
 def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
-    display = SensitivityDisplay.from_sensitivity(
-        sensitivity, adjustment="imputation_margins", family="clayton"
-    )
-    panel = display.lines["clayton"]
+    display = CurveDisplay.from_sensitivity(sensitivity, adjustment="imputation_margins", family="clayton")
+    panel = display.panels["clayton"]
     changes = sensitivity.over_tau.changes(adjustment="imputation_margins")
     (change,) = (each for each in changes if each.family == "clayton")
     assert (change.before, change.after) == ("hopeful", "grim")
-    assert panel.changes == (change.at,)
-    assert panel.best[0][0] == "hopeful"
-    assert panel.best[-1][0] == "grim"
+    assert [guide.x for guide in panel.guides] == [change.at]
+    best = best_along(panel)
+    assert best[0][0] == "hopeful"
+    assert best[-1][0] == "grim"
     ax = display.plot()
     assert any(list(line.get_xdata()) == [change.at, change.at] for line in ax.get_lines())
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -83,7 +82,7 @@ def test_all_equally_good_models_are_marked():
 
 
 def test_ipcw_is_marked_at_independence(sensitivity):
-    ax = SensitivityDisplay.from_sensitivity(sensitivity, family="frank").plot()
+    ax = CurveDisplay.from_sensitivity(sensitivity, family="frank").plot()
     ticks = [line for line in ax.get_lines() if line.get_marker() == "_" and len(line.get_xdata())]
     found = sensitivity.evaluation
     assert [line.get_ydata()[0] for line in ticks] == [
@@ -107,8 +106,8 @@ def test_marginal_weights_are_shown_rather_than_those_given_covariates(sensitivi
         values={"ibs": {"grim": MetricValue(1.0)}, "ils": {}},
     )
     both = replace(evaluation, results={"ipcw_cox": cox} | evaluation.results)
-    display = SensitivityDisplay.from_sensitivity(replace(sensitivity, evaluation=both))
-    assert display.ipcw == {
+    panel = CurveDisplay.from_sensitivity(replace(sensitivity, evaluation=both)).panels["frank"]
+    assert {mark.name: mark.y for mark in panel.marks if mark.look["marker"] == "_"} == {
         model: evaluation.score(model, adjustment="ipcw").value for model in evaluation.models
     }
 
@@ -118,13 +117,13 @@ def test_the_best_is_marked_in_the_direction_of_the_metric():
     models = {"low": np.full((4, 2), 0.4), "high": np.full((4, 2), 0.6)}
     asked = {"adjustments": "cg_q", "metrics": Hope(), "times": [1.0, 2.0], "confidence_level": None}
     found = cc.evaluate(models, y, **asked)
-    display = SensitivityDisplay.from_sensitivity(found.sensitivity("clayton", [0.0, 0.4]))
-    assert display.lines["clayton"].best == (("high",), ("high",))
+    display = CurveDisplay.from_sensitivity(found.sensitivity("clayton", [0.0, 0.4]))
+    assert best_along(display.panels["clayton"]) == [("high",), ("high",)]
 
 
 def test_nothing_is_cut_off_in_axes_of_matplotlibs_own_size(sensitivity):
     figure, ax = plt.subplots()
-    SensitivityDisplay.from_sensitivity(sensitivity, family="frank").plot(ax)
+    CurveDisplay.from_sensitivity(sensitivity, family="frank").plot(ax)
     tight = ax.get_tightbbox(figure.canvas.get_renderer())
     assert min(tight.x0, tight.y0) >= 0.0
     assert tight.y1 <= figure.bbox.y1
@@ -145,4 +144,4 @@ def test_what_cannot_be_drawn_is_refused(sensitivity):
     for wrong in ({"adjustment": "ipcw"}, {"metric": "c"}, {"family": "gumbel"}):
         (name,) = wrong
         with pytest.raises(ValueError, match=f"^{name} .*'{wrong[name]}'"):
-            SensitivityDisplay.from_sensitivity(sensitivity, **wrong)
+            CurveDisplay.from_sensitivity(sensitivity, **wrong)

@@ -11,7 +11,7 @@ from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import profile_errors
 from cocensor.study.lookup import metric_of
 from cocensor.study.ranking import standing
-from cocensor.views.plots import CurveDisplay, DCalibrationDisplay, ForestDisplay
+from cocensor.views.plots import CurveDisplay, ForestDisplay
 from tests.strategies import cox_predictions
 from tests.views.plots.reading import areas, drawn, limits, texts
 
@@ -54,7 +54,7 @@ def test_roc_curves_are_those_behind_the_auc(evaluation):
             np.testing.assert_array_equal(line.limits, errors.of(model).band(LEVEL)[:2])
             assert np.isfinite(line.limits).all()
             low, high = evaluation.score(model, "auc", at=t).confidence_interval(LEVEL)
-            assert f"({low:.3f} to {high:.3f}) by {t:g}" in display.legend[model]
+            assert f"({low:.3f} to {high:.3f}) by {t:g}" in display.labels[model]
     ax = CurveDisplay.from_roc(evaluation, 15.0, "all").plot()  # a time that nobody had asked for
     assert texts(ax.get_legend())[-1] == "90 % interval"
     assert len(areas(ax)) == 1
@@ -112,15 +112,15 @@ def test_decision_curves_are_those_of_the_evaluation(evaluation):
 
 
 def test_bars_of_d_calibration_are_observed_shares_and_lines_expected_ones(evaluation):
-    display = DCalibrationDisplay.from_evaluation(evaluation)
+    display = CurveDisplay.from_d_calibration(evaluation)
     assert list(display.panels) == ["all", "one"]
     ax = display.plot()[0]
     found = evaluation.d_calibration("all")
     heights = [bar.get_height() for bar in ax.containers[0]]
     np.testing.assert_allclose(heights, found.observed)
     assert [bool(bar.get_hatch()) for bar in ax.containers[0]] == [False] * 10 + [True]
-    lines, errors = ax.collections
-    np.testing.assert_allclose([y for (_, y), _ in lines.get_segments()], found.expected)
+    [errors] = ax.collections
+    np.testing.assert_allclose(drawn(ax)["expected"].get_ydata()[::3], found.expected)
     ends = np.array([[low, high] for (_, low), (_, high) in errors.get_segments()])
     np.testing.assert_allclose(ends.T, (found.low, found.high))
     assert f"p = {found.pvalue:.2g}" in ax.get_title()
@@ -191,7 +191,7 @@ def test_without_a_confidence_level_there_are_no_limits(asked):
         ax = display.plot()
         assert areas(ax) == []
         assert not any("%" in text for text in texts(ax.get_legend()))
-    bars = DCalibrationDisplay.from_evaluation(plain, "all").plot()
+    bars = CurveDisplay.from_d_calibration(plain, "all").plot()
     assert not any("%" in text for text in texts(bars.get_legend()))
 
 
@@ -210,10 +210,10 @@ def test_what_cannot_be_drawn_is_refused(evaluation, asked):
     for shown in everywhere[1:]:
         with pytest.raises(ValueError, match="^models .*'risk'"):
             shown(evaluation, 12.0, ["all", "risk"])
-    with pytest.raises(ValueError, match="^model .*'risk'"):
-        DCalibrationDisplay.from_evaluation(evaluation, "risk")
-    with pytest.raises(ValueError, match="^model .*'nobody'"):
-        DCalibrationDisplay.from_evaluation(evaluation, "nobody")
+    with pytest.raises(ValueError, match="^models .*'risk'"):
+        CurveDisplay.from_d_calibration(evaluation, "risk")
+    with pytest.raises(ValueError, match="^models .*'nobody'"):
+        CurveDisplay.from_d_calibration(evaluation, "nobody")
     with pytest.raises(ValueError, match="^metrics .*'ici'"):
         ForestDisplay.from_metrics(evaluation, "ici")
     without = asked(metrics="ibs", at=None)

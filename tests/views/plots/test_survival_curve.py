@@ -4,6 +4,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.views.plots import CurveDisplay
+from tests.views.plots.reading import drawn
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 
@@ -12,7 +13,7 @@ def test_what_is_drawn_is_what_was_estimated():
     estimators = {"km": cc.KaplanMeier().fit(Y), "cg": cc.CopulaGraphic(cc.Clayton(2.0)).fit(Y)}
     display = CurveDisplay.from_estimators(estimators, truth=lambda t: np.exp(-t / 9))
     ax = display.plot()
-    truth, *lines = ax.get_lines()
+    truth, *lines = drawn(ax).values()
     np.testing.assert_allclose(truth.get_ydata(), np.exp(-truth.get_xdata() / 9))
     for line, estimator in zip(lines, estimators.values(), strict=True):
         np.testing.assert_allclose(line.get_ydata(), estimator.predict(line.get_xdata()))

@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
-from cocensor.views.plots import CurveDisplay, ForestDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay, ForestDisplay
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_along_tau_a_line_per_model(known, unknown):
     drawn = {}
     for each in (known, unknown):
         grid = each.sensitivity(families="clayton", taus=[0.0, 0.3])
-        display = SensitivityDisplay.from_sensitivity(grid)
+        display = CurveDisplay.from_sensitivity(grid)
         ax = display.plot()
         drawn[each] = sorted(line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1])
         assert ("truth" in labels(ax)) == (each is known)

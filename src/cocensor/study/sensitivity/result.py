@@ -135,20 +135,20 @@ class Sensitivity:
         return str(view("text.sensitivity_in_words")(self))
 
     def plot(self, ax: Any = None, *, line: str | Sequence[str] | None = None) -> Any:
-        """Scores along τ and hazard ratios; returns the axes (a :class:`~cocensor.views.plots.SensitivityDisplay`).
+        """Scores along τ and hazard ratios; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
 
         With ``line``, along the hazard ratio after dropout of "all", or of reasons or groups, a panel each.
         """
-        return view("plots.SensitivityDisplay").from_sensitivity(self, line=line).plot(ax=ax)
+        return view("plots.CurveDisplay").from_sensitivity(self, line=line).plot(ax=ax)
 
     def plot_differences(
         self, reference: str | None = None, ax: Any = None, *, line: str | Sequence[str] | None = None
     ) -> Any:
-        """Scores minus that of one model; returns the axes (a :class:`~cocensor.views.plots.DifferenceDisplay`).
+        """Scores minus that of one model; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
 
         ``line`` is that of :meth:`plot`.
         """
-        return view("plots.DifferenceDisplay").from_sensitivity(self, reference, line=line).plot(ax=ax)
+        return view("plots.CurveDisplay").from_differences(self, reference, line=line).plot(ax=ax)
 
     def __repr__(self) -> str:
         return escaped(view("text.sensitivity_as_text")(self))

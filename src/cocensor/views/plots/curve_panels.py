@@ -2,63 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, escaped
-from cocensor.views.plots.style import TRUTH, Limits, explain_area, line_styles, shade
+from cocensor.views.plots.panels import Tick
+from cocensor.views.plots.style import TRUTH, Limits, Look, area, explain, line_styles, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Groups of subjects around a calibration curve.
-GROUP: dict[str, Any] = {
-    "marker": "o",
-    "markersize": 5.0,
-    "markerfacecolor": "white",
-    "linestyle": "none",
-    "zorder": 4,
-}
-_BARS: dict[str, Any] = {
+GROUP: Look = {"marker": "o", "markersize": 5.0, "markerfacecolor": "white", "linestyle": "none"}
+_HISTOGRAM: dict[str, Any] = {
     "color": "0.75",
     "edgecolor": "0.5",
     "linewidth": 0.5,
     "align": "edge",
     "label": "number of predictions",
 }
+_BARS: dict[str, Any] = {"edgecolor": "0.3", "linewidth": 0.6, "alpha": 0.5, "zorder": 1, "align": "edge"}
 # A histogram lies below 0, between these shares of the height above.
 _STRIP = (-0.24, -0.04)
-# Shading around a line, and between limits alone.
-_PALE, _DARK = 0.15, 0.35
+# Shading around a line, and what stands out: limits alone, or within a band.
+_PALE, _DARK = 0.15, 0.3
 
 
 class Line(NamedTuple):
-    """Values along x, and the lower and the upper limits of all, if there are any."""
+    """Values along x, the limits of each and of all at once where there are any, and how the line differs in look."""
 
     x: FloatArray
     y: FloatArray
     limits: Limits | None = None
+    band: Limits | None = None
+    look: Look | None = None
+
+
+class Marks(NamedTuple):
+    """Dots in the colour of a name, with an interval each where there are limits."""
+
+    name: str
+    x: npt.ArrayLike
+    y: npt.ArrayLike
+    look: Look
+    limits: Limits | None = None
 
 
 class Guide(NamedTuple):
-    """A line that curves are read against, with its text in the legend, if any."""
+    """A line that curves are read against, with its text in the legend; upright without y, level without x."""
 
     label: str
-    x: npt.ArrayLike
-    y: npt.ArrayLike
-    look: dict[str, Any]
+    x: Any
+    y: Any
+    look: Look
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePanel:
     """Curves of one panel.
 
-    By name, ``truth`` has the true values of lines, and ``groups`` dots with intervals around a line. ``histogram``
-    has counts and edges of bars below.
+    By name, ``truth`` has the true values of lines, one number where they do not vary. ``bars`` has by name the left
+    ends, heights and widths of bars, of which the last is hatched; ``histogram`` counts and edges of bars below 0;
+    ``axis`` draws what lies along x.
     """
 
     lines: dict[str, Line]
@@ -66,54 +75,88 @@ class CurvePanel:
     title: str = ""
     xlabel: str = ""
     ylabel: str = ""
-    truth: dict[str, FloatArray] = field(default_factory=dict)
-    groups: dict[str, Line] = field(default_factory=dict)
+    truth: Mapping[str, FloatArray | float] = field(default_factory=dict)
+    marks: Sequence[Marks] = ()
+    bars: Mapping[str, tuple[FloatArray, FloatArray, FloatArray]] = field(default_factory=dict)
     histogram: tuple[IntArray, FloatArray] | None = None
     xlim: tuple[float, float] | None = None
-    ylim: tuple[float, float] | None = None
-    bottom: float | None = None
+    ylim: tuple[float | None, float | None] = (None, None)
+    xticks: Sequence[Tick] = ()
+    axis: Callable[[Axes], None] | None = None
 
     def draw(
-        self, ax: Axes, names: Sequence[str], legend: Mapping[str, str], shaded: str, look: dict[str, Any]
+        self,
+        ax: Axes,
+        names: Sequence[str],
+        labels: Mapping[str, str],
+        legend: Sequence[tuple[str, Look]],
+        shaded: str,
     ) -> None:
         """Draw the lines of the names that have one, in the style that belongs to the place of the name."""
-        for guide in self.guides:
-            ax.plot(guide.x, guide.y, label=guide.label, **guide.look)
-        for name, style in zip(names, line_styles(), strict=False):
-            if name not in self.lines:
-                continue
-            line, colour = self.lines[name], style["color"]
-            ax.plot(line.x, line.y, label=legend.get(name, escaped(name)), **{"zorder": 3} | style | look)
-            if line.limits is not None:
-                alpha = _PALE if np.isfinite(line.y).any() else _DARK
-                shade(ax, line.x, line.limits, colour, alpha, "post" if "drawstyle" in look else None)
-            if name in self.truth:
-                ax.plot(line.x, self.truth[name], color=colour, **TRUTH)
-            if name in self.groups:
-                x, y, limits = self.groups[name]
-                ax.plot(x, y, color=colour, **GROUP)
-                if limits is not None:
-                    ax.vlines(x, *limits, color=colour, linewidth=1.0, zorder=2)
+        styles = dict(zip(names, line_styles(), strict=False))
+        for label, x, y, look in self.guides:
+            if y is None:
+                ax.axvline(x, label=label, **look)
+            elif x is None:
+                ax.axhline(y, label=label, **look)
+            else:
+                ax.plot(x, y, label=label, **look)
+        for name, style in styles.items():
+            if name in self.lines:
+                line, label = self.lines[name], labels.get(name, escaped(name))
+                ax.plot(line.x, line.y, label=label, **{"zorder": 3} | style | dict(line.look or {}))
+                self._shade(ax, line, style["color"])
+        for mark in self.marks:
+            look = {"color": styles[mark.name]["color"], "zorder": 4} | dict(mark.look)
+            ax.plot(mark.x, mark.y, **look)
+            if mark.limits is not None:
+                ax.vlines(mark.x, *mark.limits, color=look["color"], linewidth=1.0, zorder=2)
+        for name, bars in self.bars.items():
+            left, height, width = bars
+            ax.bar(left, height, width, color=styles[name]["color"], **_BARS)[-1].set_hatch("///")
+        explain(ax, legend)
         if any(line.limits is not None and np.isfinite(line.limits[0]).any() for line in self.lines.values()):
-            explain_area(ax, shaded)
+            explain(ax, [(shaded, area("0.5", 0.3))])
+        for name in filter(self.lines.__contains__, self.truth):
+            value, look = self.truth[name], {"color": styles[name]["color"]} | TRUTH
+            if isinstance(value, float):
+                ax.axhline(value, **look)
+            else:
+                ax.plot(self.lines[name].x, value, **look)
         if self.truth:
-            ax.plot([], [], color="0.4", label="truth", **TRUTH)
+            explain(ax, [("truth", {"color": "0.4"} | TRUTH)])
+        self._label(ax)
+
+    def _shade(self, ax: Axes, line: Line, colour: str) -> None:
+        step: Literal["post"] | None = "post" if "drawstyle" in (line.look or {}) else None
+        alone = line.band is not None or not np.isfinite(line.y).any()
+        if line.limits is not None:
+            shade(ax, line.x, line.limits, colour, _DARK if alone else _PALE, step)
+        if line.band is not None:
+            shade(ax, line.x, line.band, colour, _PALE)
+
+    def _label(self, ax: Axes) -> None:
+        """Draw titles, limits and ticks."""
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
         ax.set_title(self.title, fontsize="medium")
+        if self.xticks:
+            ax.set_xticks([at for _, at in self.xticks], [text for text, _ in self.xticks])
         if self.xlim is not None:
             ax.set_xlim(self.xlim)
-        if self.ylim is not None:
-            ax.set_ylim(self.ylim)
-        if self.bottom is not None:
-            ax.set_ylim(bottom=self.bottom)
+        if self.ylim != (None, None):
+            ax.set_ylim(*self.ylim)
         if self.histogram is not None:
             _draw_histogram(ax, *self.histogram)
+        if self.axis is not None:
+            self.axis(ax)
 
 
 def _draw_histogram(ax: Axes, counts: IntArray, edges: FloatArray) -> None:
     """Bars below 0, and ticks of y from 0 on alone, at the places of those of x."""
     top = ax.get_ylim()[1]
     bottom, ceiling = (top * share for share in _STRIP)
-    ax.bar(edges[:-1], (ceiling - bottom) * counts / max(counts.max(), 1), np.diff(edges), bottom, **_BARS)
+    ax.bar(
+        edges[:-1], (ceiling - bottom) * counts / max(counts.max(), 1), np.diff(edges), bottom, **_HISTOGRAM
+    )
     ax.set_ylim(bottom, top)
     ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])

@@ -1,4 +1,4 @@
-"""Curves with their bands: over time, over false alarms, predicted risks, thresholds and Kendall's τ."""
+"""Curves with their bands: over time, false alarms, predicted risks, thresholds and dependences."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor.adjustments import IPCW
 from cocensor.copulas import Copula
 from cocensor.data import RiskTable
 from cocensor.data.times import TimeAxis
@@ -19,26 +20,51 @@ from cocensor.joint.select import CUT, DependenceProfile
 from cocensor.metrics import MetricValue
 from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.evaluation import Evaluation
+from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.scores import AdjustmentScores
-from cocensor.study.sensitivity import Bounds
+from cocensor.study.sensitivity import Bounds, Sensitivity
 from cocensor.views.plots.choices import at_least_one, chosen_models, chosen_times, models_with_curves
-from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line
+from cocensor.views.plots.curve_panels import GROUP, CurvePanel, Guide, Line
+from cocensor.views.plots.dependence import (
+    BEST,
+    CHANGE,
+    TICK,
+    TIPPING,
+    difference_panel,
+    lines_of,
+    score_panel,
+)
 from cocensor.views.plots.over_time import INK, BelowCurves
 from cocensor.views.plots.panels import draw_panels, wrapped
-from cocensor.views.plots.single_times import area_in_words, calibration_panels, decision_panel
+from cocensor.views.plots.single_times import (
+    area_in_words,
+    calibration_panels,
+    d_calibration_panel,
+    decision_panel,
+    fit_panel,
+)
 from cocensor.views.plots.style import (
     THICK,
     THIN,
     ZERO,
     BandKind,
+    Look,
+    area,
+    best_in_words,
     limits_of,
     line_styles,
     shaded_area,
 )
+from cocensor.views.text.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+Legend = list[tuple[str, Look]]
+# In inches: one of several panels that have an axis on top.
+_WITH_AXIS_ON_TOP = (3.2, 3.1)
 
 
 @dataclass(eq=False)
@@ -55,10 +81,10 @@ class CurveDisplay:
         By adjustment, model or time, each with ``lines`` by name, which have ``x``, ``y`` and ``limits``.
     shaded : str
         What shaded areas are; empty where nothing is shaded.
-    legend : dict of str
+    labels : dict of str
         By name what the legend says where that is not the name; empty for those that are not in it.
-    look : dict
-        How all lines differ from plain ones, in Matplotlib's words.
+    legend : list of pair
+        What other looks mean: a text and a look each, in Matplotlib's words.
     below : BelowCurves or None
         Of curves over time: what time is called, and how many are at risk.
     size : pair of float or None
@@ -81,8 +107,8 @@ class CurveDisplay:
     names: tuple[str, ...]
     panels: Mapping[Any, CurvePanel]
     shaded: str = ""
-    legend: dict[str, str] = field(default_factory=dict)
-    look: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    legend: Legend = field(default_factory=list)
     below: BelowCurves | None = None
     size: tuple[float, float] | None = None
     share_y: bool = True
@@ -153,9 +179,9 @@ class CurveDisplay:
                 guides.insert(0, Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
             true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
             truth = {model: curve[order] for model, curve in _curves(true, minus).items()}
-            bottom = 0.0 if by.best == 0 and minus is None else None
+            lowest = 0.0 if by.best == 0 and minus is None else None
             panels[scores.name] = CurvePanel(
-                lines, guides, _title(scores), ylabel=label, truth=truth, bottom=bottom
+                lines, guides, _title(scores), ylabel=label, truth=truth, ylim=(lowest, None)
             )
         below = BelowCurves.of(evaluation.data.time_axis, evaluation.data.risk_table)
         return cls(evaluation.models, panels, shaded, below=below)
@@ -256,9 +282,9 @@ class CurveDisplay:
                 xlim=(-0.01, 1.01),
                 ylim=(-0.01, 1.01),
             )
-        legend = {model: f"{escaped(model)}: AUC {', '.join(values)}" for model, values in areas.items()}
+        labels = {model: f"{escaped(model)}: AUC {', '.join(values)}" for model, values in areas.items()}
         size = (5.2, 4.8) if len(panels) == 1 else (3.4, 3.6)
-        return cls(evaluation.models, panels, shaded, legend, size=size)
+        return cls(evaluation.models, panels, shaded, labels, size=size)
 
     @classmethod
     def from_calibration(
@@ -303,8 +329,12 @@ class CurveDisplay:
             for model, panel in calibration_panels(curves, time, scores.label, shown).items():
                 panels[model, t] = panel
         size = (5.2, 5.2) if len(panels) == 1 else (3.4, 3.9)
-        solid, unnamed = {"linestyle": "-"}, dict.fromkeys(evaluation.models, "")
-        return cls(evaluation.models, panels, shaded, unnamed, solid, size=size, share_y=False)
+        unnamed = dict.fromkeys(evaluation.models, "")
+        legend: Legend = [
+            ("smooth curve", {"color": "0.2", "linestyle": "-"}),
+            ("groups of subjects", {"color": "0.2", **GROUP}),
+        ]
+        return cls(evaluation.models, panels, shaded, unnamed, legend, size=size, share_y=False)
 
     @classmethod
     def from_decision_curves(
@@ -368,15 +398,14 @@ class CurveDisplay:
                 raise ValueError(f"estimators must be fitted, but {label!r} is not: call fit(y) first.")
             times = np.unique(np.concatenate(([0.0], estimator.survival_.times, [estimator.t_max_])))
             limits = estimator.confidence_interval(times, level)
-            lines[label] = Line(times, estimator.predict(times), limits)
+            lines[label] = Line(times, estimator.predict(times), limits, look={"drawstyle": "steps-post"})
         guides = []
         if truth is not None:
             grid = np.linspace(0.0, max(line.x[-1] for line in lines.values()), 401)
             guides = [Guide("truth", grid, truth(grid), {"color": "black", "linewidth": 1.0})]
         panel = CurvePanel(lines, guides, ylabel="survival probability", ylim=(0.0, 1.02))
         below = BelowCurves(TimeAxis(time_name, time_unit), _at_risk(estimators))
-        shaded, steps = shaded_area("pointwise", level), {"drawstyle": "steps-post"}
-        return cls(tuple(lines), {"": panel}, shaded, look=steps, below=below)
+        return cls(tuple(lines), {"": panel}, shaded_area("pointwise", level), below=below)
 
     @classmethod
     def from_profile(cls, profile: DependenceProfile) -> Self:
@@ -391,7 +420,7 @@ class CurveDisplay:
         """
         top, lines = profile.best[2], {}
         for family, (taus, values) in profile.curves.items():
-            lines[family] = Line(taus, values - top)
+            lines[family] = Line(taus, values - top, look={"marker": "o", "markersize": 3.5})
         # What is hopeless need not be drawn to scale; every family's best and independence are.
         shown = [line.y.max() for line in lines.values()]
         shown += [line.y[line.x == 0.0].min() for line in lines.values()]
@@ -412,7 +441,173 @@ class CurveDisplay:
             xlim=ends,
             ylim=(-depth, 0.05 * depth),
         )
-        return cls(tuple(lines), {"": panel}, look={"marker": "o", "markersize": 3.5})
+        return cls(tuple(lines), {"": panel})
+
+    @classmethod
+    def from_sensitivity(
+        cls,
+        sensitivity: Sensitivity,
+        metric: str | None = None,
+        adjustment: str | None = None,
+        family: str | None = None,
+        line: str | Sequence[str] | None = None,
+    ) -> Self:
+        """Scores along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
+
+        Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be
+        distinguished from the best at each point; without intervals, those with the best score. Vertical lines are
+        where the best score passes from one model to another. Ticks at independence, with the marker of the model, are
+        the scores under IPCW, if the evaluation has them: what is reported where nobody asks. Dotted lines are the true
+        scores, where data are simulated.
+
+        What helps to judge τ: the axis on top is the mean hazard ratio right after leaving that τ stands for, where it
+        is known; triangles at the bottom are the τ that leaving out measured covariates would induce; and the plausible
+        range is shaded (:attr:`Sensitivity.plausible`). Whether two models differ is seen in :meth:`from_differences`,
+        and not from whether their intervals overlap: both are scored on the same subjects.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity
+        metric : str, optional
+            By default the evaluation's first.
+        adjustment : str, optional
+            By default the primary one.
+        family : str, optional
+            Of copulas, or "hazard_ratio"; by default all.
+        line : str or sequence of str, optional
+            Instead of families, along the hazard ratio after dropout of "all", or of reasons or groups, a panel each.
+        """
+        evaluation, level = sensitivity.evaluation, sensitivity.evaluation.data.confidence_level
+        by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
+        # Marginal weights rather than those given covariates.
+        weighted = sorted(
+            (scores for scores in evaluation.results.values() if isinstance(scores.adjustment, IPCW)),
+            key=lambda scores: len(scores.adjustment.needs),
+        )
+        ipcw = next((_numbers(scores.values[by.name]) for scores in weighted if scores.values[by.name]), {})
+        truth = {} if evaluation.truth is None else _numbers(evaluation.truth.values[by.name])
+        panels = {
+            key: score_panel(along, by, name, ipcw, truth)
+            for key, along in lines_of(sensitivity, by.name, name, family, line).items()
+        }
+        legend: Legend = [(best_in_words(level), {"color": "0.4", **BEST})]
+        if any(panel.guides for panel in panels.values()):
+            legend.append(("another model becomes best", CHANGE))
+        if ipcw:
+            legend.append(("IPCW (assumes τ = 0)", {"color": "0.4", **TICK}))
+        size = None if len(panels) == 1 else _WITH_AXIS_ON_TOP
+        return cls(evaluation.models, panels, shaded_area("pointwise", level), {}, legend, size=size)
+
+    @classmethod
+    def from_differences(
+        cls,
+        sensitivity: Sensitivity,
+        reference: str | None = None,
+        metric: str | None = None,
+        adjustment: str | None = None,
+        family: str | None = None,
+        line: str | Sequence[str] | None = None,
+    ) -> Self:
+        """The score of every model minus that of a reference model, in the panels of :meth:`from_sensitivity`.
+
+        The dark area is the interval of each difference for itself; the light one holds whole curves, under all
+        families at once. Where the dark area leaves out 0, the two models differ. A marker on the line at 0 is where
+        the order of two scores turns, and the thick line through it is where that may truly be.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity
+        reference : str, optional
+            The model that all others are compared with; by default the one with the best score at independence.
+        metric, adjustment, family, line : str, optional
+            Those of :meth:`from_sensitivity`.
+        """
+        evaluation, level = sensitivity.evaluation, sensitivity.evaluation.data.confidence_level
+        by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
+        chosen = lines_of(sensitivity, by.name, name, family, line)
+        grid = sensitivity.over_tau if line is None else next(iter(chosen.values())).grid
+        minus = grid.reference(by.name, name) if reference is None else reference
+        check_choice(minus, "reference", evaluation.models)
+        panels = {key: difference_panel(along, minus, by, name) for key, along in chosen.items()}
+        if not any(panel.lines for panel in panels.values()):
+            raise ValueError(
+                f"sensitivity must have the scores of two models at least, but has those of {minus!r} alone."
+            )
+        legend: Legend = []
+        if level is not None:
+            legend.append((f"{level_in_words(level)} band for whole curves", area("0.4", 0.2)))
+        if any(panel.marks for panel in panels.values()):
+            turns = "order turns" if level is None else "scores change order, with interval"
+            legend.append((turns, {"marker": "o", "color": "0.6", **TIPPING}))
+        size = None if len(panels) == 1 else _WITH_AXIS_ON_TOP
+        return cls(evaluation.models, panels, shaded_area("pointwise", level), {}, legend, size=size)
+
+    @classmethod
+    def from_d_calibration(
+        cls,
+        evaluation: Evaluation,
+        models: str | Sequence[str] | None = None,
+        adjustment: str | None = None,
+    ) -> Self:
+        """Observed against expected shares of subjects, by the survival predicted for the time of their event.
+
+        If a model is right, the survival that it predicts for the time of the event is spread evenly: each bar reaches
+        its black line. Those event-free at the horizon have a cell of their own, on the right, which is hatched. Error
+        bars are intervals of each share for itself; p is that of the test of all cells at once.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        models : str or sequence of str, optional
+            By default all that predict survival curves, a panel each.
+        adjustment : str, optional
+            By default the evaluation's ``primary``.
+        """
+        scores, shown = (
+            results_of(evaluation, adjustment),
+            shaded_area("pointwise", evaluation.data.confidence_level),
+        )
+        panels = {}
+        for model in models_with_curves(evaluation, models):
+            test = evaluation.d_calibration(model, scores.name)
+            panels[model] = d_calibration_panel(model, test, scores.label, limits=bool(shown))
+        legend: Legend = [("observed", area("0.6", 0.5))]
+        if any(mark.limits is not None for panel in panels.values() for mark in panel.marks):
+            legend.append((shown, {"color": "0.2", "linestyle": "-", "linewidth": 1.0}))
+        return cls(evaluation.models, panels, legend=legend)
+
+    @classmethod
+    def from_imputation_fit(cls, fit: ImputationFit, model: str | None = None) -> Self:
+        """Observed over expected numbers by decile of a model's score and by period, a panel for events and dropouts.
+
+        Where the joint model fits, they scatter around 1. Cells with less than 1 expected are left out. Bars are 95 %
+        intervals of each ratio.
+
+        Parameters
+        ----------
+        fit : ImputationFit
+        model : str, optional
+            Whose score the deciles are of; by default the one whose score shows most misfit.
+        """
+        model = fit.worst if model is None else model
+        check_choice(model, "model", tuple(fit.cells))
+        starts, unit = (
+            [0.0, *fit.periods[:-1]],
+            "" if fit.time_axis.unit is None else f" {escaped(fit.time_axis.unit)}",
+        )
+        periods = [
+            f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in zip(starts, fit.periods, strict=True)
+        ]
+        panels = {
+            kind: fit_panel(kind, cells, periods, model)
+            for kind, cells in fit.cells[model].items()
+            if cells.shown.any()
+        }
+        if not panels:
+            raise ValueError(
+                "fit must have a cell with at least one expected event or dropout, but has none."
+            )
+        return cls(tuple(periods), panels)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Any:
         """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list.
@@ -424,7 +619,7 @@ class CurveDisplay:
         return draw_panels(panels, ax, size=self.size, share_y=self.share_y, lines_below=n_lines)
 
     def _draw(self, panel: CurvePanel, at_risk: bool, ax: Axes) -> None:
-        panel.draw(ax, self.names, self.legend, self.shaded, self.look)
+        panel.draw(ax, self.names, self.labels, self.legend, self.shaded)
         if self.below is not None:
             x = np.concatenate([line.x for line in panel.lines.values()])
             self.below.draw(ax, x.min(), x.max(), at_risk)
@@ -445,6 +640,10 @@ def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict
         return curves
     base = curves.pop(minus, None)
     return {} if base is None else {model: curve - base for model, curve in curves.items()}
+
+
+def _numbers(values: Mapping[str, MetricValue]) -> dict[str, float]:
+    return {model: value.value for model, value in values.items()}
 
 
 def _title(scores: AdjustmentScores) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -20,15 +20,23 @@ from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
 from cocensor.views.plots.choices import at_least_one
-from cocensor.views.plots.grid_axes import PLAUSIBLE
 from cocensor.views.plots.panels import draw_panels, draw_second_axis, wrapped
-from cocensor.views.plots.style import MARKERS, ZERO, best_in_words, colours, line_styles
+from cocensor.views.plots.style import (
+    MARKERS,
+    PLAUSIBLE,
+    ZERO,
+    Look,
+    area,
+    best_in_words,
+    colours,
+    explain,
+    line_styles,
+)
 from cocensor.views.text.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Look = Mapping[str, Any]
 _Key = tuple[str, float | None]
 
 # Hazard ratios of a hidden factor. What leaves no room for those behind it is left out, so the more telling come first.
@@ -282,7 +290,7 @@ class ForestDisplay:
                 differences[name, None] = Marks.of(
                     [evaluation.compare(a, b, metric, name, at=by.at).difference for a, b in pairs], look
                 )
-        legend.append(("whatever the dependence", _area(*_OPEN)))
+        legend.append(("whatever the dependence", area(*_OPEN)))
         if level is not None:
             whisker = {**_WHISKER, "linestyle": "-"}
             legend.append((f"{level_in_words(level)} interval of the true value", whisker))
@@ -292,8 +300,8 @@ class ForestDisplay:
         if pairs:
             winners = [bounds.certain(a, b, level) for a, b in pairs]
             if any(winners):
-                area = _area(own[bounds.models[0]], _CERTAIN)
-                legend.append(("certain: colour of the better model", area))
+                certain = area(own[bounds.models[0]], _CERTAIN)
+                legend.append(("certain: colour of the better model", certain))
             bars = [
                 Bar.of(bounds[pair], level, winner and own[winner])
                 for pair, winner in zip(pairs, winners, strict=True)
@@ -357,10 +365,9 @@ class ForestDisplay:
 
     def _draw(self, panel: ForestPanel, ax: Axes) -> None:
         if self.plausible is not None:
-            ax.axvspan(*self.plausible, label="plausible range of τ", **PLAUSIBLE)
+            ax.axvspan(*self.plausible, **PLAUSIBLE)
         panel.draw(ax, n_ticks=5 if len(self.panels) == 1 else 4)
-        for label, look in self.legend:
-            ax.plot([], [], label=label, **{"linestyle": "none"} | dict(look))
+        explain(ax, self.legend)
         if self.plausible is not None:
             ax.set_xlim(*ax.get_xlim())
             induced = [(f"{ratio:g}", induced_tau(ratio, ratio)) for ratio in _HIDDEN]
@@ -376,11 +383,6 @@ def _looks(n: int, size: float) -> list[Look]:
         {"color": style["color"], "marker": marker, "markersize": size}
         for _, style, marker in zip(range(n), line_styles(), cycle(MARKERS), strict=False)
     ]
-
-
-def _area(colour: str, alpha: float) -> Look:
-    """A bar in a legend."""
-    return {"color": colour, "alpha": alpha, "linestyle": "-", "linewidth": 7.0, "solid_capstyle": "butt"}
 
 
 def _scores(

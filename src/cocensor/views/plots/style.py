@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: The lower and the upper limits of several values; NaN where there is none.
 Limits = tuple[FloatArray, FloatArray]
 BandKind = Literal["pointwise", "simultaneous"] | None
+#: How a line or a dot differs from a plain one, in Matplotlib's words.
+Look = Mapping[str, Any]
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -29,6 +31,14 @@ ZERO: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "zorder": 1}
 #: What curves are read against: a diagonal, and a curve that is no model's.
 THIN: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 1}
 THICK: dict[str, Any] = {"color": "0.6", "linewidth": 2.5, "zorder": 2}
+#: From which to which τ dependence is held plausible.
+PLAUSIBLE: dict[str, Any] = {
+    "color": "#F0E442",
+    "alpha": 0.2,
+    "linewidth": 0,
+    "zorder": 0,
+    "label": "plausible range of τ",
+}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -64,9 +74,15 @@ def shade(
         ax.fill_between(x, low, high, step=step, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
 
 
-def explain_area(ax: Axes, label: str, colour: str = "0.5", alpha: float = 0.3) -> None:
-    """Say in the legend what shaded areas are."""
-    ax.fill_between([], [], color=colour, alpha=alpha, linewidth=0, label=label)
+def explain(ax: Axes, legend: Iterable[tuple[str, Look]]) -> None:
+    """Say in the legend what looks mean."""
+    for label, look in legend:
+        ax.plot([], [], label=label, **{"linestyle": "none"} | dict(look))
+
+
+def area(colour: str, alpha: float) -> Look:
+    """How a legend shows a bar or an area."""
+    return {"color": colour, "alpha": alpha, "linestyle": "-", "linewidth": 7.0, "solid_capstyle": "butt"}
 
 
 def shaded_area(band: BandKind, level: float | None) -> str:

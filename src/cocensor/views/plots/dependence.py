@@ -1,0 +1,201 @@
+"""Panels of scores, and of differences of scores, along Kendall's τ and along the hazard ratio after dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor.metrics import Metric
+from cocensor.study.plan import HAZARD_RATIO
+from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
+from cocensor.study.sensitivity.grid import ALL, Grid
+from cocensor.views.plots.choices import at_least_one
+from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line, Marks
+from cocensor.views.plots.panels import draw_second_axis, ticks_with_room, wrapped
+from cocensor.views.plots.style import MARKERS, PLAUSIBLE, ZERO, Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What legends say of these.
+BEST: Look = {"marker": "o", "linestyle": "none", "markersize": 6.5}
+CHANGE: Look = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 0}
+TIPPING: Look = {"markersize": 9.0, "markeredgecolor": "black", "linestyle": "none"}
+# Below the lines: a score under IPCW must not hide one at independence.
+TICK: Look = {"marker": "_", "markersize": 16.0, "markeredgewidth": 2.5, "linestyle": "none", "zorder": 1}
+_ON_TICK: Look = {"markersize": 8.0, "markerfacecolor": "white", "linestyle": "none", "zorder": 1}
+_MAY_BE: Look = {"linewidth": 4.0, "alpha": 0.8, "zorder": 2}
+# What leaves no room for those behind it is left out, so the more telling come first.
+_RATIOS = (1.0, 2.0, 5.0, 10.0, 0.5, 3.0, 1.5, 20.0, 0.2, 1.2, 0.8)
+_ROUNDING = 1e-6
+_MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
+_OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
+
+
+class GridLine(NamedTuple):
+    """A line of a grid, its title, where independence lies, and what draws the axis along it."""
+
+    grid: Grid
+    line: str
+    title: str
+    independence: float
+    axis: Callable[[Axes], None]
+
+
+def lines_of(
+    sensitivity: Sensitivity,
+    metric: str,
+    adjustment: str,
+    family: str | None,
+    line: str | Sequence[str] | None,
+) -> dict[str, GridLine]:
+    """By family; the last is "hazard_ratio", after dropout, of everybody, if there are scores over it.
+
+    With ``line``, by whose hazard ratio moves.
+    """
+    grid, after = sensitivity.over_tau, sensitivity.over_ratio
+    by_tau, over_ratios = grid.leaders(metric, adjustment), dict[str, GridLine]()
+    label = sensitivity.evaluation.results[adjustment].label
+    if after is not None and adjustment in after.answers:
+        for name in after.leaders(metric, adjustment):
+            axis = partial(draw_ratio_axis, after.points)
+            title = wrapped(f"{label}, after dropout: {name}")
+            over_ratios[name] = GridLine(after, name, title, 1.0, axis)
+    if not (by_tau if line is None else over_ratios):
+        raise ValueError(
+            f"metric must have scores over the grid, but {metric!r} has none under {adjustment!r}."
+        )
+    if line is not None:
+        names = at_least_one(line, "line")
+        for name in names:
+            check_choice(name, "line", tuple(over_ratios))
+        return {name: over_ratios[name] for name in names}
+    families = (*by_tau, *([HAZARD_RATIO] if ALL in over_ratios else []))
+    if family is not None:
+        check_choice(family, "family", families)
+    taus = [0.0, *(tau for points in by_tau.values() for tau in points)]
+    limits = min(taus) - 0.05, max(taus) + 0.05
+    chosen = {}
+    for name in families if family is None else (family,):
+        axis = partial(_draw_tau_axis, sensitivity, name, adjustment, limits)
+        chosen[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
+        if name == HAZARD_RATIO:
+            chosen[name] = over_ratios[ALL]
+    return chosen
+
+
+def score_panel(
+    along: GridLine, by: Metric, adjustment: str, ipcw: Mapping[str, float], truth: Mapping[str, float]
+) -> CurvePanel:
+    """Scores with their intervals; large dots are the best at each point, ticks at independence those by ``ipcw``."""
+    (grid, line, title, independence, axis), metric = along, by.name
+    points = list(grid.leaders(metric, adjustment)[line])
+    at, values = np.array(points), [grid.values(line, point, metric, adjustment) for point in points]
+    best = [grid.standing(line, point, metric, adjustment).best for point in points]
+    answered = np.isin(list(grid.answers[adjustment][line]), points)
+    lines, marks = dict[str, Line](), list[Marks]()
+    for model, marker in zip(grid.evaluation.models, cycle(MARKERS), strict=False):
+        scores, limits = np.array([row.get(model, np.nan) for row in values]), None
+        if grid.evaluation.data.confidence_level is not None:
+            curve = grid.along(model, None, metric, adjustment)[line]
+            limits = curve.low[answered], curve.high[answered]
+        lines[model] = Line(at, scores, limits, look={"marker": marker, "markersize": 4.0})
+        won = np.array([model in winners for winners in best])
+        marks.append(Marks(model, at[won], scores[won], BEST))
+        if model in ipcw:
+            marks.append(Marks(model, independence, ipcw[model], TICK))
+            marks.append(Marks(model, independence, ipcw[model], {"marker": marker, **_ON_TICK}))
+    turns = [turn.at for turn in grid.changes(metric, adjustment) if turn.family == line]
+    guides = [Guide("", at, None, CHANGE) for at in turns]
+    return CurvePanel(lines, guides, title, ylabel=by.label, truth=truth, marks=marks, axis=axis)
+
+
+def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: str) -> CurvePanel:
+    """Scores minus that of the reference, with interval and band; dots at 0 are where the order of two turns."""
+    (grid, line, title, _, axis), metric = along, by.name
+    points = np.array(list(grid.answers[adjustment][line]))
+    lines, marks = dict[str, Line](), list[Marks]()
+    for model, marker in zip(grid.evaluation.models, cycle(MARKERS), strict=False):
+        pair = grid.pair(model, reference, metric, adjustment)
+        curve, limits, band = pair.curves[line], None, None
+        if model == reference or not np.isfinite(curve.values).any():
+            continue
+        if grid.evaluation.data.confidence_level is not None:
+            limits, band = (curve.low, curve.high), grid.bands(model, reference, metric, adjustment)[line][:2]
+        lines[model] = Line(points, curve.values, limits, band, {"marker": marker, "markersize": 4.0})
+        for point in pair.tipping_points(line):
+            marks.append(Marks(model, point.at, 0.0, {"marker": marker, **TIPPING}))
+            if point.interval is not None:
+                low, high = point.interval
+                ends = [points[0] if low is None else low, points[-1] if high is None else high]
+                marks.append(Marks(model, ends, [0.0, 0.0], _MAY_BE))
+    side = "above" if by.direction == "smaller" else "below"
+    said = by.label, f"minus that of {reference}", f"({side} 0: {reference} is better)"
+    zero, ylabel = Guide("", None, 0.0, ZERO), "\n".join(map(wrapped, said))
+    return CurvePanel(lines, [zero], title, ylabel=ylabel, marks=marks, axis=axis)
+
+
+# --- the axes -----------------------------------------------------------------------------------------------
+
+
+def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
+    """The hazard ratio after dropout, on the log scale."""
+    from matplotlib.ticker import NullLocator
+
+    ax.axvline(1.0, color="0.7", linewidth=1.0, linestyle=":", zorder=0)
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlim(0.9 * min(*ratios, 1.0), max(*ratios, 1.0) / 0.9)
+    roundest = sorted(ratios, key=lambda ratio: len(f"{ratio:g}"))
+    order = dict.fromkeys((1.0, ratios[0], ratios[-1], *roundest))
+    kept = ticks_with_room(ax, [(f"{ratio:g}", ratio) for ratio in order])
+    ax.set_xticks([at for _, at in kept], [text for text, _ in kept])
+    ax.set_xlabel("hazard ratio after dropout")
+
+
+def _draw_tau_axis(
+    sensitivity: Sensitivity, family: str, adjustment: str, limits: tuple[float, float], ax: Axes
+) -> None:
+    """Kendall's τ, with what helps to judge which τ is plausible."""
+    ax.axvspan(sensitivity.plausible.low, sensitivity.plausible.high, **PLAUSIBLE)
+    ax.set_xlabel("Kendall's τ of event and dropout")
+    ax.set_xlim(*limits)
+    if sensitivity.benchmarks is not None:
+        _draw_covariates(ax, sensitivity.benchmarks)
+    grid = sensitivity.over_tau
+    taus = np.union1d(list(grid.answers[adjustment].get(family, {})), [0.0])
+    places = _places(taus, np.log([grid.hazard_ratio(family, tau, adjustment) for tau in taus]))
+    if len(places) > 1:
+        draw_second_axis(ax, "hazard ratio right after dropout", places)
+
+
+def _draw_covariates(ax: Axes, benchmarks: CovariateBenchmarks) -> None:
+    """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
+    strongest, *others = benchmarks.benchmarks
+    looks: list[tuple[list[float], str, dict[str, Any]]] = [
+        ([row.shrunken_tau for row in others], "other covariates", _OTHER),
+        ([benchmarks.together], "all covariates together", {"markersize": 8.0, "markerfacecolor": "0.75"}),
+        ([strongest.shrunken_tau], f"strongest covariate: {escaped(strongest.name)}", {"markersize": 6.0}),
+    ]
+    for taus, label, look in looks:
+        if taus:
+            heights, across = np.full(len(taus), 0.025), ax.get_xaxis_transform()
+            ax.plot(taus, heights, transform=across, label=label, **(_MARK | look))
+
+
+def _places(taus: FloatArray, logs: FloatArray) -> list[tuple[str, float]]:
+    """Round ratios with their τ, outward from τ = 0 as far as the ratio is known and grows with τ."""
+    first = last = int(np.searchsorted(taus, 0.0))
+    while first > 0 and logs[first - 1] < logs[first]:
+        first -= 1
+    while last < len(taus) - 1 and logs[last + 1] > logs[last]:
+        last += 1
+    taus, logs, wanted = taus[first : last + 1], logs[first : last + 1], np.log(_RATIOS)
+    within = (wanted >= logs[0] - _ROUNDING) & (wanted <= logs[-1] + _ROUNDING)
+    at = np.interp(wanted, logs, taus)
+    return [(f"{ratio:g}", float(at[k])) for k, ratio in enumerate(_RATIOS) if within[k]]
