@@ -9,8 +9,8 @@ import pytest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.adjustments import nuisances
-from cocensor.adjustments.cross_fitted import _keys
+from cocensor.adjustments.models import nuisances
+from cocensor.adjustments.models.nuisances import _keys
 from cocensor.data.border import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses

@@ -71,7 +71,7 @@ def test_ways_to_write_one_setting_are_one():
 
 @pytest.mark.parametrize("make", KINDS)
 def test_a_repr_makes_the_same_again(make):
-    names = {**vars(cc), "array": np.array}
+    names = {**vars(cc.adjustments), **vars(cc), "array": np.array}
     assert eval(repr(make()), names) == make()
 
 

@@ -12,10 +12,21 @@ from cocensor._checks import BoolArray, FloatArray, Rows, check_length, check_nu
 from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
-from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards, dealt, places
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
+from cocensor.adjustments.models.nuisances import (
+    CrossFitted,
+    Hazard,
+    HazardsOfAny,
+    Learners,
+    Nuisance,
+    PartHazards,
+    check_learners,
+    dealt,
+    in_words,
+    places,
+    resolved,
+)
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Imputed
