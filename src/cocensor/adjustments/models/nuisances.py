@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol
 
@@ -22,7 +24,7 @@ from cocensor._checks import (
     check_length,
     need,
 )
-from cocensor._numerics import LOG_LARGEST_HAZARD
+from cocensor._numerics import GOLDEN, LOG_LARGEST_HAZARD, splitmix64
 from cocensor.data import StepFunction, Survival
 from cocensor.data.risk_table import WhichMargin
 from cocensor.data.survival import structured
@@ -37,6 +39,8 @@ _NO_AXIS = 1e-10
 _FOREST = {"n_estimators": 100, "min_samples_leaf": 15, "max_features": "sqrt", "low_memory": True}
 _FOREST_SUBJECTS, _FOREST_TIMES = 1000, 32
 _LARGEST = 1e30
+#: Of subjects that were not fitted to.
+NO_FOLD = -1
 _NO_HAZARD = StepFunction.trusted(np.array([]), np.array([]), initial=-np.inf)
 
 
@@ -51,6 +55,7 @@ class RiskModel(Protocol):
 
 
 Learner = Literal["cox", "forest"] | RiskModel
+RiskScore = Callable[[FloatArray], FloatArray]
 Learners = Literal["auto"] | Learner | tuple[Learner, ...]
 
 
@@ -123,87 +128,160 @@ class Nuisance:
     seed: int
 
     def drawn(self, rows: Rows) -> Nuisance:
-        """The same of ``rows``, which stay in their folds."""
+        """The sample of ``rows``, which stay in their folds."""
         return replace(self, x=self.x[rows], y=self.y[rows], place=self.place[rows], fold=self.fold[rows])
 
-    def of_fold(self, k: int) -> Hazard:
-        """The hazard of the subjects of a fold, from the other folds."""
-        stack = self._stack(self.fold != k)
-        return Hazard(stack.log_baseline, stack.score(self._scores))
-
-    def model_without(self, k: int | None) -> HazardModel:
-        """The hazard given any covariates, from all folds but one, or (None) from all."""
-        kept = np.full(len(self.y), True) if k is None else self.fold != k
-        learned = self._learned(slice(None)) if k is None else self._by_fold[k]
-        return HazardModel(learned, self._stack(kept))
-
-    def _stack(self, fitted: Any) -> _Proportional:
-        """A Cox model of the out-of-fold scores of those ``fitted``."""
-        return _proportional(self._scores[fitted], self.y[fitted], self.of, rising=True)
+    def model_without(self, k: int) -> HazardModel:
+        """The hazard given covariates, from all folds but one, or from all."""
+        kept = self.fold != k
+        scores = self._learned(kept) if k == NO_FOLD else self._by_fold[k]
+        stack = _proportional(self._out_of_fold[kept], self.y[kept], self.of, rising=True)
+        return HazardModel(scores, stack)
 
     @cached_property
-    def _scores(self) -> FloatArray:
+    def _out_of_fold(self) -> FloatArray:
         """Out-of-fold scores, (subjects, learners)."""
         scores = np.empty((len(self.y), len(self.learners)))
         for k, learned in self._by_fold.items():
-            scores[self.fold == k] = learned.scores(self.x[self.fold == k])
+            scores[self.fold == k] = _scored(learned, self.x[self.fold == k])
         return scores
 
     @cached_property
-    def _by_fold(self) -> dict[int, _Learned]:
+    def _by_fold(self) -> dict[int, tuple[RiskScore, ...]]:
         """What is learned with each fold left out."""
         return {int(k): self._learned(self.fold != k) for k in np.unique(self.fold)}
 
-    def _learned(self, fitted: Any) -> _Learned:
-        """Learners fitted to some of the subjects; none where these tell nothing."""
-        rows = np.arange(len(self.y))[fitted]
+    def _learned(self, fitted: BoolArray) -> tuple[RiskScore, ...]:
+        """The scores of learners fitted to some of the subjects; 0 where these tell nothing."""
+        rows = np.flatnonzero(fitted)
         rows = rows[np.argsort(self.place[rows], kind="stable")]
-        y, known = self.y[rows], self.x[rows]
+        y, x = self.y[rows], self.x[rows]
         happens = y.event if self.of == "event" else ~y.event
-        models: list[_Proportional | _Forest | _Own] = []
         if len(y) < 2 or not happens.any():
-            return _Learned((), len(self.learners))
+            return (_no_score,) * len(self.learners)
+        scores: list[RiskScore] = []
         for learner in self.learners:
-            if isinstance(learner, str):
-                cox = learner == "cox"
-                models.append(
-                    _proportional(known, y, self.of)
-                    if cox
-                    else _Forest.fitted(known, y.time, happens, self.seed)
-                )
-                continue
-            model: Any = copy.deepcopy(learner)  # the user's own stays as it is
-            model.fit(known, structured(y.time, happens))
-            models.append(_Own(model))
-        return _Learned(tuple(models), len(self.learners))
-
-
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """Fitted learners; without any, all scores are 0."""
-
-    models: tuple[_Proportional | _Forest | _Own, ...]
-    n_scores: int
-
-    def scores(self, x: FloatArray) -> FloatArray:
-        """Those of subjects with covariates ``x``, (n, learners)."""
-        if not self.models:
-            return np.zeros((len(x), self.n_scores))
-        return np.column_stack([each.score(x) for each in self.models])
+            if learner == "cox":
+                scores.append(_proportional(x, y, self.of).score)
+            elif learner == "forest":
+                scores.append(_forest(x, y.time, happens, self.seed))
+            else:
+                model: Any = copy.deepcopy(learner)  # the user's own stays as it is
+                model.fit(x, structured(y.time, happens))
+                scores.append(partial(_own_score, model))
+        return tuple(scores)
 
 
 @dataclass(frozen=True, eq=False)
 class HazardModel:
-    """The hazard of any subjects, from learners and what makes one hazard of their scores."""
+    """The hazard of any subjects, from the scores of learners and what makes one hazard of them."""
 
-    learned: _Learned
+    scores: tuple[RiskScore, ...]
     stack: _Proportional
 
-    def of(self, x: FloatArray, rows: Rows, n: int) -> Hazard:
-        """That of ``rows``, out of ``n``, with covariates ``x``."""
-        log_ratio = np.zeros(n)
-        log_ratio[rows] = self.stack.score(self.learned.scores(x))
+    def of(self, x: FloatArray, rows: Rows) -> Hazard:
+        """The hazard of ``rows`` of the covariates ``x``."""
+        log_ratio = np.zeros(len(x))
+        log_ratio[rows] = self.stack.score(_scored(self.scores, x[rows]))
         return Hazard(self.stack.log_baseline, log_ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """Hazards of event and dropout of any subjects: of those fitted to from the other folds, of others from all.
+
+    ``keys``, sorted, tell the subjects fitted to by outcome and covariates, and ``folds`` where they belong; ``times``
+    are their distinct times. ``models`` are those without each fold, fitted when needed to the samples of ``nuisances``,
+    which a copy for others does not have.
+    """
+
+    nuisances: tuple[Nuisance, Nuisance] | None
+    keys: npt.NDArray[np.uint64]
+    folds: IntArray
+    times: FloatArray
+    models: dict[int, tuple[HazardModel, HazardModel]]
+
+    @classmethod
+    def of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
+        """Both margins of one sample."""
+        keys, fold = _keys(event.y, event.x), event.fold
+        order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
+        return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
+
+    def drawn(self, rows: Rows) -> CrossFitted:
+        """Fitted to ``rows`` of the sample, which stay in their folds."""
+        assert self.nuisances is not None
+        event, dropout = self.nuisances
+        return self.of(event.drawn(rows), dropout.drawn(rows))
+
+    @property
+    def for_others(self) -> CrossFitted:
+        """The models without the sample."""
+        for k in (NO_FOLD, *np.unique(self.folds).tolist()):
+            self._models(k)
+        return replace(self, nuisances=None)
+
+    def parts(self, y: Survival, x: FloatArray) -> Iterator[tuple[Rows, Hazard, Hazard]]:
+        """Some subjects at a time, and the hazards of their events and dropouts."""
+        fold = self._fold_of(y, x)
+        for k in np.unique(fold).tolist():
+            rows = np.flatnonzero(fold == k)
+            event, dropout = self._models(k)
+            yield rows, event.of(x, rows), dropout.of(x, rows)
+
+    def _models(self, k: int) -> tuple[HazardModel, HazardModel]:
+        if k not in self.models:
+            assert self.nuisances is not None
+            event, dropout = self.nuisances
+            self.models[k] = event.model_without(k), dropout.model_without(k)
+        return self.models[k]
+
+    def _fold_of(self, y: Survival, x: FloatArray) -> IntArray:
+        if self.nuisances is not None:
+            own = self.nuisances[0]
+            pairs = ((y.time, own.y.time), (y.event, own.y.event), (x, own.x))
+            if all(np.array_equal(one, other) for one, other in pairs):
+                return own.fold
+        keys = _keys(y, x)
+        at = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
+        return np.where(self.keys[at] == keys, self.folds[at], NO_FOLD)
+
+
+def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
+    """The place of each subject in an order that does not depend on the order of the rows, nor on units.
+
+    Covariates are hashed by their ranks. Those with the same covariates are in the order of their times, and those with
+    the same outcomes as well have the same place.
+    """
+    key = np.full(len(y), seed, dtype=np.uint64)
+    for column in x.T:
+        key = splitmix64(key * GOLDEN + np.unique(column, return_inverse=True)[1].astype(np.uint64))
+    order = np.lexsort((y.event, y.time, key))
+    differs = [values[order][1:] != values[order][:-1] for values in (key, y.time, y.event)]
+    place = np.empty(len(y), dtype=np.intp)
+    place[order] = np.concatenate(([0], np.cumsum(np.logical_or.reduce(differs))))
+    return place
+
+
+def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
+    """The fold of each subject: those with events are dealt out first, by their places, then the others.
+
+    Subjects in one place are dealt out too: in one fold, all who had the event at a time would be missing in what the
+    others learn of that time.
+    """
+    fold = np.empty(place.size, dtype=np.intp)
+    fold[np.lexsort((place, ~event))] = np.arange(place.size) % n_folds
+    return fold
+
+
+def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:
+    """A number for each subject that tells it from others, by its outcome and covariates."""
+    key = np.where(y.event, np.uint64(1), np.uint64(0))
+    for column in (y.time, *x.T):
+        key = splitmix64(
+            key * GOLDEN + (np.ascontiguousarray(column) + 0.0).view(np.uint64)
+        )  # -0.0 becomes 0.0
+    return key
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,24 +327,22 @@ def _axes(z: FloatArray) -> FloatArray | None:
     return np.asarray(axes[sizes > _NO_AXIS * sizes[0]].T)
 
 
-@dataclass(frozen=True, eq=False)
-class _Forest:
-    model: Any
+def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> RiskScore:
+    """The logarithm of the cumulative hazard, summed over times."""
+    ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
+    levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
+    ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
+    forest = ensemble.RandomSurvivalForest(
+        **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
+    )
+    return partial(
+        _forest_score, forest.fit(_single(x), structured(ends[np.searchsorted(ends, time)], happens))
+    )
 
-    @classmethod
-    def fitted(cls, x: FloatArray, time: FloatArray, happens: Any, seed: int) -> _Forest:
-        ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
-        levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
-        ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
-        forest = ensemble.RandomSurvivalForest(
-            **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
-        )
-        return cls(forest.fit(_single(x), structured(ends[np.searchsorted(ends, time)], happens)))
 
-    def score(self, x: FloatArray) -> FloatArray:
-        """The logarithm of the cumulative hazard, summed over times."""
-        # A leaf may have seen nothing happen.
-        return np.asarray(np.log(self.model.predict(_single(x)) + 1e-3))
+def _forest_score(forest: Any, x: FloatArray) -> FloatArray:
+    # A leaf may have seen nothing happen.
+    return np.asarray(np.log(forest.predict(_single(x)) + 1e-3))
 
 
 def _single(x: FloatArray) -> FloatArray:
@@ -274,134 +350,18 @@ def _single(x: FloatArray) -> FloatArray:
     return np.clip(x, -_LARGEST, _LARGEST)
 
 
-@dataclass(frozen=True, eq=False)
-class _Own:
-    """A learner that is not ours."""
-
-    model: Any
-
-    def score(self, x: FloatArray) -> FloatArray:
-        """What it predicts."""
-        name = f"what {type(self.model).__name__} predicts"
-        found = as_vector(self.model.predict(x), name)
-        check_length(found, name, len(x), "x")
-        return found
+def _own_score(model: Any, x: FloatArray) -> FloatArray:
+    """The score of a learner that is not ours."""
+    name = f"what {type(model).__name__} predicts"
+    score = as_vector(model.predict(x), name)
+    check_length(score, name, len(x), "x")
+    return score
 
 
-#: Some subjects, and their hazards of event and dropout.
-PartHazards = tuple[Rows, Hazard, Hazard]
-# Of splitmix64, a hash that mixes all bits.
-_STEP, _FIRST, _SECOND = (
-    np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
+def _no_score(x: FloatArray) -> FloatArray:
+    return np.zeros(len(x))
 
 
-@dataclass(frozen=True, eq=False)
-class CrossFitted:
-    """Both margins of a sample: how they are fitted, and what they say of its own subjects."""
-
-    event: Nuisance
-    dropout: Nuisance
-
-    def drawn(self, rows: Rows) -> CrossFitted:
-        """The same of ``rows``, which stay in their folds."""
-        return CrossFitted(self.event.drawn(rows), self.dropout.drawn(rows))
-
-    @cached_property
-    def times(self) -> FloatArray:
-        """The distinct times."""
-        return np.unique(self.event.y.time)
-
-    def holds(self, y: Survival, x: FloatArray) -> bool:
-        """Whether these are the subjects of the sample, row by row."""
-        own = self.event
-        pairs = ((y.time, own.y.time), (y.event, own.y.event), (x, own.x))
-        return all(np.array_equal(one, other) for one, other in pairs)
-
-    @cached_property
-    def own(self) -> list[PartHazards]:
-        """The subjects of each fold, and their hazards from the other folds."""
-        fold = self.event.fold
-        return [
-            (np.flatnonzero(fold == k), self.event.of_fold(k), self.dropout.of_fold(k))
-            for k in np.unique(fold)
-        ]
-
-    @cached_property
-    def for_others(self) -> HazardsOfAny:
-        """What they say of any subjects."""
-        sample, fold = self.event, self.event.fold
-        keys = _keys(sample.y, sample.x)
-        order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
-        models = {
-            k: (self.event.model_without(k), self.dropout.model_without(k))
-            for k in (None, *np.unique(fold).tolist())
-        }
-        return HazardsOfAny(models, keys[order], fold[order].astype(np.intp), self.times)
-
-
-@dataclass(frozen=True, eq=False)
-class HazardsOfAny:
-    """The models of event and dropout without each fold, and (None) with all of them.
-
-    ``keys``, sorted, tell the subjects of the sample by outcome and covariates, and ``folds`` where they belong;
-    ``times`` are the distinct ones of the sample.
-    """
-
-    models: dict[int | None, tuple[HazardModel, HazardModel]]
-    keys: npt.NDArray[np.uint64]
-    folds: IntArray
-    times: FloatArray
-
-    def parts(self, y: Survival, x: FloatArray) -> list[PartHazards]:
-        """Of any subjects: of those fitted to from the other folds, of others from all."""
-        keys = _keys(y, x)
-        at = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        known = self.keys[at] == keys
-        found: list[PartHazards] = []
-        for k, (event, dropout) in self.models.items():
-            rows = np.flatnonzero(~known if k is None else known & (self.folds[at] == k))
-            if rows.size:
-                found.append((rows, event.of(x[rows], rows, len(y)), dropout.of(x[rows], rows, len(y))))
-        return found
-
-
-def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
-    """The place of each subject in an order that does not depend on the order of the rows, nor on units.
-
-    Covariates are hashed by their ranks. Those with the same covariates are in the order of their times, and those with
-    the same outcomes as well have the same place.
-    """
-    key = np.full(len(y), seed, dtype=np.uint64)
-    for column in x.T:
-        key = _mixed(key * _STEP + np.unique(column, return_inverse=True)[1].astype(np.uint64))
-    order = np.lexsort((y.event, y.time, key))
-    differs = [values[order][1:] != values[order][:-1] for values in (key, y.time, y.event)]
-    place = np.empty(len(y), dtype=np.intp)
-    place[order] = np.concatenate(([0], np.cumsum(np.logical_or.reduce(differs))))
-    return place
-
-
-def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
-    """The fold of each subject: those with events are dealt out first, by their places, then the others.
-
-    Subjects in one place are dealt out too: in one fold, all who had the event at a time would be missing in what the
-    others learn of that time.
-    """
-    fold = np.empty(place.size, dtype=np.intp)
-    fold[np.lexsort((place, ~event))] = np.arange(place.size) % n_folds
-    return fold
-
-
-def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:
-    """A number for each subject that tells it from others, by its outcome and covariates."""
-    key = np.where(y.event, np.uint64(1), np.uint64(0))
-    for column in (y.time, *x.T):
-        key = _mixed(key * _STEP + (np.ascontiguousarray(column) + 0.0).view(np.uint64))  # -0.0 becomes 0.0
-    return key
-
-
-def _mixed(key: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    key = (key ^ (key >> np.uint64(30))) * _FIRST
-    key = (key ^ (key >> np.uint64(27))) * _SECOND
-    return key ^ (key >> np.uint64(31))
+def _scored(scores: tuple[RiskScore, ...], x: FloatArray) -> FloatArray:
+    """The scores of subjects with covariates ``x``, (n, learners)."""
+    return np.column_stack([score(x) for score in scores])
