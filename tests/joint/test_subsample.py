@@ -46,6 +46,6 @@ def test_a_start_that_bends_a_hazard_down_is_bent_less(monkeypatch):
     last = whole.likelihood.sizes[0] - 1
     point[last] = 3.0
     assert np.isneginf(whole.likelihood.barrier_at(point))
-    found = problems.risen(whole.likelihood, whole.drift, point)
+    found = problems.risen(whole.likelihood, point)
     assert np.isfinite(whole.likelihood.barrier_at(found))
     assert found[: last - 1] == pytest.approx(point[: last - 1])

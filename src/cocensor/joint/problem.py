@@ -21,7 +21,7 @@ from cocensor.joint.design import Design, Standardised, standardised
 from cocensor.joint.estimates import fitted_model
 from cocensor.joint.knots import check_enough, constant_hazard, margin_bases
 from cocensor.joint.likelihood import Drift, Likelihood
-from cocensor.joint.margins import Basis, MarginForm, informative
+from cocensor.joint.margins import MarginForm, informative
 from cocensor.joint.model import JointModel
 from cocensor.joint.settings import (
     LARGEST_TAU,
@@ -52,24 +52,16 @@ _FEW_STEPS = 6
 class JointProblem:
     """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal.
 
-    ``sample`` are all subjects, one for each row of the design, with their case weights; ``y`` are those fitted to.
+    The ``likelihood`` knows all subjects, one for each row of the design; ``y`` are those fitted to.
     """
 
-    sample: Survival
-    included: BoolArray | None
-    sample_weight: FloatArray | None
     y: Survival
     design: Design
     likelihood: Likelihood
-    bases: tuple[Basis, Basis]
-    centre: FloatArray
-    scale: FloatArray
-    drift: Drift | None
     #: As it was asked for.
     penalty: float | None
     time_kind: TimeKind
     time_kind_reason: str
-    ends: FloatArray | None
     #: The problem whose optima the fits start from, and whether they keep its ridges.
     parent: JointProblem | None = None
     keeps_ridge: bool = False
@@ -116,22 +108,7 @@ class JointProblem:
             mean, sd = mean_and_sd(log_t, own_weight)
             drift = Drift(design.varying, float(mean), float(sd) or 1.0)
         likelihood = Likelihood(everyone, Z, bases, ends, BARRIER, drift, included, weight)
-        return cls(
-            everyone,
-            included,
-            weight,
-            outcomes,
-            design,
-            likelihood,
-            bases,
-            Z.centre,
-            Z.scale,
-            drift,
-            penalty,
-            kind,
-            reason + fewer,
-            ends,
-        )
+        return cls(outcomes, design, likelihood, penalty, kind, reason + fewer)
 
     def weighted(self, sample_weight: Any, ridge: Literal["keep", "refit"] = "keep") -> JointProblem:
         """The same sample with other case weights, whose fits start from the optima that are known here.
@@ -142,24 +119,15 @@ class JointProblem:
         alone.
         """
         check_choice(ridge, "ridge", ("keep", "refit"))
-        weight = as_weights(sample_weight, len(self.sample))
-        counted = informative(self.sample.time) & (weight > 0)
-        y = self.sample[np.flatnonzero(counted if self.included is None else counted & self.included)]
-        for basis, happened, what in zip(self.bases, (y.event, y.dropout), ("event", "dropout"), strict=True):
+        everyone = self.likelihood.y
+        likelihood = self.likelihood.of(everyone, self.likelihood.X, as_weights(sample_weight, len(everyone)))
+        y = everyone[likelihood.subjects]
+        for basis, happened, what in zip(
+            likelihood.bases, (y.event, y.dropout), ("event", "dropout"), strict=True
+        ):
             if basis.present:
                 check_enough(int(happened.sum()), basis.size + self.design.n_unshrunk, what)
-        Z = Standardised(self.design.matrix, self.centre, self.scale)
-        likelihood = Likelihood(
-            self.sample, Z, self.bases, self.ends, BARRIER, self.drift, self.included, weight
-        )
-        return replace(
-            self,
-            sample_weight=weight,
-            y=y,
-            likelihood=likelihood,
-            parent=self,
-            keeps_ridge=ridge == "keep",
-        )
+        return replace(self, y=y, likelihood=likelihood, parent=self, keeps_ridge=ridge == "keep")
 
     # --- fits ----------------------------------------------------------------------------------------
 
@@ -171,7 +139,7 @@ class JointProblem:
         self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS
     ) -> tuple[Minimum, JointModel]:
         """The same, as it was found and as it is described."""
-        if not self.bases[1].present and fixed is None:
+        if not self.likelihood.bases[1].present and fixed is None:
             raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:
             copula = family(fixed)
@@ -227,7 +195,7 @@ class JointProblem:
 
         if self._before is not None:
             known, chosen = self._before._at_independence
-            start = risen(self.likelihood, self.drift, known.point)
+            start = risen(self.likelihood, known.point)
             if self.keeps_ridge:
                 return near(chosen, start), chosen
             # On the way to the weights a step for each choice of them will do.
@@ -237,7 +205,7 @@ class JointProblem:
         n_effects = len(self.design.ridge_of_effects)
         exposure = float(self.y.time.sum())
         first: list[FloatArray] = []
-        for basis, happened in zip(self.bases, (self.y.event, ~self.y.event), strict=True):
+        for basis, happened in zip(self.likelihood.bases, (self.y.event, ~self.y.event), strict=True):
             if basis.present:
                 first += [constant_hazard(basis, int(happened.sum()), exposure), np.zeros(n_effects)]
         return ridge_weights(self._ridges, self.likelihood.n, inside, fit, np.concatenate(first))
@@ -245,14 +213,14 @@ class JointProblem:
     @cached_property
     def _before(self) -> JointProblem | None:
         """The problem whose optima the fits start from: the parent, or that of some of many subjects."""
-        return subsampled(self, BARRIER) if self.parent is None else self.parent
+        return subsampled(self) if self.parent is None else self.parent
 
     @property
     def _ridges(self) -> IntArray:
         """By parameter of the margins the number of the ridge that shrinks it, −1 for none; each margin has its own."""
         names: dict[tuple[int, str], int] = {}
         found = []
-        for margin, basis in enumerate(self.bases):
+        for margin, basis in enumerate(self.likelihood.bases):
             if basis.present:
                 found += [-1] * basis.size
                 found += [
@@ -272,7 +240,7 @@ class JointProblem:
             self._before.margins_at(copula)
         of_parent = {} if self._before is None else self._before._optima.get(family, {})
         if tau in of_parent:
-            start = risen(self.likelihood, self.drift, of_parent[tau].point)
+            start = risen(self.likelihood, of_parent[tau].point)
             found = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
             if found.converged:
                 known[tau] = found
@@ -408,29 +376,29 @@ _EVENTS_PER_PARAMETER = 20
 _SHARES = (1.0, 0.9, 0.7, 0.4, 0.0)
 
 
-def subsampled(problem: JointProblem, barrier: float) -> JointProblem | None:
+def subsampled(problem: JointProblem) -> JointProblem | None:
     """The same problem for some of its subjects, with the same parameters; None where that is no help."""
-    every = len(problem.sample) // _SUBSAMPLE
-    if problem.included is not None or problem.sample_weight is not None or every < 2:
+    whole = problem.likelihood
+    every = len(whole.y) // _SUBSAMPLE
+    if whole.included is not None or whole.weight is not None or every < 2:
         return None
-    rows = np.arange(0, len(problem.sample), every)
-    sample, design = problem.sample[rows], problem.design[rows]
+    rows = np.arange(0, len(whole.y), every)
+    sample, design = whole.y[rows], problem.design[rows]
     y = sample[np.flatnonzero(informative(sample.time))]
-    for basis, happened in zip(problem.bases, (y.event, y.dropout), strict=True):
+    for basis, happened in zip(whole.bases, (y.event, y.dropout), strict=True):
         if basis.present and happened.sum() < _EVENTS_PER_PARAMETER * (
             basis.size + len(design.ridge_of_effects)
         ):
             return None
-    Z = Standardised(design.matrix, problem.centre, problem.scale)
-    likelihood = Likelihood(sample, Z, problem.bases, problem.ends, barrier, problem.drift)
-    return replace(problem, sample=sample, y=y, design=design, likelihood=likelihood)
+    likelihood = whole.of(sample, Standardised(design.matrix, whole.X.centre, whole.X.scale))
+    return replace(problem, y=y, design=design, likelihood=likelihood)
 
 
-def risen(likelihood: Likelihood, drift: Drift | None, point: FloatArray) -> FloatArray:
+def risen(likelihood: Likelihood, point: FloatArray) -> FloatArray:
     """Parameters with as much of the changes of effects with time as leaves the hazards of all subjects rising."""
-    if drift is None:
+    if likelihood.drift is None:
         return point
-    n_drifts = len(drift.varying)
+    n_drifts = len(likelihood.drift.varying)
     changes = np.concatenate([np.arange(size) >= size - n_drifts for size in likelihood.sizes])
     tried = (np.where(changes, share, 1.0) * point for share in _SHARES)
     return next((each for each in tried if np.isfinite(likelihood.barrier_at(each))), point)

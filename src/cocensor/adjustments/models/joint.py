@@ -129,7 +129,7 @@ class ImputedByJoint(EventWeights):
     def _check_known(self) -> tuple[JointProblem, Minimum]:
         """The fit, where it is known how the sample moves it; else a refusal."""
         problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
-        if problem is None or optimum is None or problem.sample_weight is not None:
+        if problem is None or optimum is None or problem.likelihood.weight is not None:
             raise ValueError(FITTED_ELSEWHERE)
         if not optimum.converged:
             raise ValueError("the joint model did not converge.")
@@ -344,7 +344,7 @@ class JointFit:
             return self
         if self.problem is None:
             raise ValueError(FITTED_ELSEWHERE)
-        weight = np.bincount(rows, minlength=len(self.problem.sample))
+        weight = np.bincount(rows, minlength=len(self.problem.design))
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
     @property

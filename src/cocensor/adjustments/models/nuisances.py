@@ -191,8 +191,8 @@ class CrossFitted:
     """Hazards of event and dropout of any subjects: of those fitted to from the other folds, of others from all.
 
     ``keys``, sorted, tell the subjects fitted to by outcome and covariates, and ``folds`` where they belong; ``times``
-    are their distinct times. ``models`` are those without each fold, fitted when needed to the samples of ``nuisances``,
-    which a copy for others does not have.
+    are their distinct times. ``models`` are those without each fold, fitted when needed to the samples of
+    ``nuisances``, which a copy for others does not have.
     """
 
     nuisances: tuple[Nuisance, Nuisance] | None
