@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.joint import problem as problems
-from cocensor.joint.problem import JointProblem
+from cocensor.joint import fit as problems
+from cocensor.joint.fit import JointProblem
 from cocensor.simulate import SyntheticDesign
 
 N = 3000

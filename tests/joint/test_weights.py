@@ -5,8 +5,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.joint.design import Design
+from cocensor.joint.fit import JointProblem
 from cocensor.joint.likelihood import Likelihood
-from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 

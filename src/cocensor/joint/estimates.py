@@ -17,7 +17,7 @@ from cocensor.joint.settings import Link, tau_slope
 from cocensor.warnings import FitWarning
 
 if TYPE_CHECKING:
-    from cocensor.joint.problem import JointProblem
+    from cocensor.joint.fit import JointProblem
 
 # A standardised coefficient with a standard error above this, in units of what its column has beyond the others, is
 # not known at all.

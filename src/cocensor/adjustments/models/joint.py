@@ -36,10 +36,10 @@ from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
+from cocensor.joint.fit import JointProblem
 from cocensor.joint.influence import JointInfluence, parameter_gradient
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
-from cocensor.joint.problem import JointProblem
 from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Knots, check_settings, resolve_family
 from cocensor.warnings import HorizonWarning
 
