@@ -24,6 +24,8 @@ _SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARG
 _SMALLEST_SCALE = 1e-150
 _SMALLEST_UNIFORM = 2.0**-54
 _LOG_2 = float(np.log(2.0))
+#: Of splitmix64 (Steele, Lea & Flood 2014): the golden ratio, and two multipliers.
+GOLDEN, _FIRST, _SECOND = (np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 # Times that differ by less, relative to themselves, are one time that was computed in two ways.
 _ROUNDING = 1e-9
 # Times are looked up by bins; a grid of few points leaves nearly all of these without one.
@@ -352,3 +354,10 @@ def put_rows(table: FloatArray, rows: IntArray, values: FloatArray) -> None:
         return
     whole = np.dtype((np.void, n_columns * table.itemsize))
     table.view(whole)[:, 0][rows] = np.ascontiguousarray(values, dtype=table.dtype).view(whole)[:, 0]
+
+
+def splitmix64(state: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """All bits of each number mixed, one to one."""
+    state = (state ^ (state >> np.uint64(30))) * _FIRST
+    state = (state ^ (state >> np.uint64(27))) * _SECOND
+    return state ^ (state >> np.uint64(31))

@@ -9,8 +9,8 @@ import pytest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.adjustments import nuisances
-from cocensor.adjustments.cross_fitted import _keys
+from cocensor.adjustments.models import nuisances
+from cocensor.adjustments.models.nuisances import _keys
 from cocensor.data.border import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
@@ -41,11 +41,11 @@ def regression_data(n, seed, *, ties=False, administrative=False):
     return x, cc.Survival.from_latent(e, c, end), e
 
 
-def martingale_form(fitted, y, times):
+def martingale_form(fitted, x, y, times):
     """The weights from the curves of the fitted sample, by the definition: a sum over all times, events first."""
     a = np.empty((len(y), len(times)))
     moments = np.unique(y.time)
-    for rows, event, dropout in fitted._within:
+    for rows, event, dropout in fitted.hazards.parts(y, x):
         for i in rows:
             own = np.full(moments.size, i)
             S, G = (np.exp(-each.at(moments, own)) for each in (event, dropout))
@@ -68,7 +68,7 @@ def test_weights_are_those_of_the_censorings_martingale(ties, administrative):
     assert not ties or (np.unique(y.time).size < 60 and y.time.min() == 0)
     fitted = UNLIMITED.fit(y, x)
     status = fitted.weights(y, TIMES, x)
-    np.testing.assert_allclose(status.a, martingale_form(fitted, y, TIMES), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(status.a, martingale_form(fitted, x, y, TIMES), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(status.a + status.b, 1.0, atol=1e-12)
     assert status.a.min() < 0 < 1 < status.a.max()
 
@@ -76,7 +76,7 @@ def test_weights_are_those_of_the_censorings_martingale(ties, administrative):
 def test_many_times_are_integrated_over_quantiles():
     x, y, _ = regression_data(1500, 1)
     fitted = UNLIMITED.fit(y, x)
-    status, exact = fitted.weights(y, TIMES, x).a, martingale_form(fitted, y, TIMES)
+    status, exact = fitted.weights(y, TIMES, x).a, martingale_form(fitted, x, y, TIMES)
     np.testing.assert_allclose(status, exact, rtol=0.01, atol=1e-3)
     np.testing.assert_allclose(status.mean(axis=0), exact.mean(axis=0), atol=2e-4)
 
@@ -166,9 +166,9 @@ def test_of_subjects_that_are_alike_the_one_in_the_first_fold_tells_it():
     x, y, _ = regression_data(40, 5)
     rows = np.random.default_rng(0).integers(40, size=4_000)
     sample = COX.fit(y[rows], x[rows]).hazards
-    of_any, fold = sample.for_others, sample.event.fold
-    at = np.searchsorted(of_any.keys, _keys(y, x))
-    np.testing.assert_array_equal(of_any.folds[at], [fold[rows == row].min() for row in range(40)])
+    fold = sample.nuisances[0].fold
+    at = np.searchsorted(sample.keys, _keys(y, x))
+    np.testing.assert_array_equal(sample.folds[at], [fold[rows == row].min() for row in range(40)])
 
 
 def test_training_sample_and_units_and_order():
@@ -311,7 +311,7 @@ def test_a_forest_takes_values_beyond_single_precision():
     x = rng.normal(size=(60, 1))
     far = x * 1e300
     time, happens = rng.exponential(np.exp(-x[:, 0])), np.ones(60, dtype=bool)
-    assert np.isfinite(nuisances._Forest.fitted(far, time, happens, 0).score(far)).all()
+    assert np.isfinite(nuisances._forest(far, time, happens, 0)(far)).all()
 
 
 def test_more_covariates_than_subjects_take_no_more_parameters_than_subjects(monkeypatch):

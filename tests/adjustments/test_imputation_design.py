@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments.imputation_design import Recipe, imputation_design
+from cocensor.adjustments.models.design import Recipe, imputation_design
 from cocensor.data.border import as_predictions
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.imputation_fit import imputation_fit_under

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments.cross_fitted import dealt, places
+from cocensor.adjustments.models.nuisances import dealt, places
 from tests.metrics.test_metrics import METRICS
 
 TIMES = np.linspace(0.1, 1.0, 10)

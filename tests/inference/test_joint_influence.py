@@ -62,7 +62,7 @@ def weighted_scores(fitted, y, x, times, predictions, functionals, weight, of_te
 
 def jackknife(fitted, y, x, times, predictions, functionals, j, *, same):
     """The derivative by a share of the sample that is given to subject j, the rest shrunk."""
-    n = len(fitted.joint.problem.sample)
+    n = len(fitted.joint.problem.design)
 
     def at(step):
         weight = np.full(n, 1.0 - step)

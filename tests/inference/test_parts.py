@@ -5,7 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
-from cocensor.adjustments.hazard_ratio import geometric_mean
+from cocensor.adjustments.models.hazard_ratio import geometric_mean
 from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 

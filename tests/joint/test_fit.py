@@ -9,7 +9,7 @@ from lifelines import SplineFitter, WeibullAFTFitter
 from sksurv.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.joint.problem import JointProblem
+from cocensor.joint.fit import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.oracles import data
 

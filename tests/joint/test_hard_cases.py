@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.joint.conditional import event_weights
-from cocensor.joint.problem import JointProblem
+from cocensor.joint.fit import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
@@ -203,7 +203,7 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"copula": {', '"copula": [], "x": {'),
         ('"knots": [', '"knots": -1, "x": ['),
         ('"beta": [', '"beta": 1.0, "x": ['),
-        ('"ends": ', '"ends": 1.0, "x": '),
+        ('"ends_": ', '"ends_": 1.0, "x": '),
         ('"names_"', '"other"'),
         ('"theta": ', '"theta": -'),
         ('"theta": ', f'"theta": 1{400 * "0"}, "x": '),
@@ -213,8 +213,8 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"n_": ', '"n_": "300", "x": '),
         ('"n_": ', '"n_": true, "x": '),
         ('"time_kind_": "continuous"', '"time_kind_": "grouped"'),
-        ('"covariance": ', f'"covariance": {100_000 * "["}'),
-        ('"starts": ', '"starts": [[[]]], "x": '),
+        ('"covariance_": ', f'"covariance_": {100_000 * "["}'),
+        ('"starts_": ', '"starts_": [[[]]], "x": '),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, old, new):

@@ -5,10 +5,10 @@ import pytest
 
 import cocensor as cc
 from cocensor._newton import Derivatives, minimise
+from cocensor.joint.fit import BARRIER
 from cocensor.joint.knots import CANDIDATES, _Counts, chosen_basis, constant_hazard
 from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import Basis
-from cocensor.joint.problem import BARRIER
 
 MANY = 10**9
 

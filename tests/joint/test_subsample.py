@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.joint import problem as problems
-from cocensor.joint.problem import JointProblem
+from cocensor.joint import fit as problems
+from cocensor.joint.fit import JointProblem
 from cocensor.simulate import SyntheticDesign
 
 N = 3000
@@ -46,6 +46,6 @@ def test_a_start_that_bends_a_hazard_down_is_bent_less(monkeypatch):
     last = whole.likelihood.sizes[0] - 1
     point[last] = 3.0
     assert np.isneginf(whole.likelihood.barrier_at(point))
-    found = problems.risen(whole.likelihood, whole.drift, point)
+    found = problems.risen(whole.likelihood, point)
     assert np.isfinite(whole.likelihood.barrier_at(found))
     assert found[: last - 1] == pytest.approx(point[: last - 1])

@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 import cocensor as cc
 from cocensor._newton import Derivatives, minimise
 from cocensor.joint.design import Design
+from cocensor.joint.fit import JointProblem, ridge_weights
 from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.margins import Barrier, Basis
-from cocensor.joint.problem import JointProblem, ridge_weights
 from tests.refusals import refuses
 
 TIMES = np.array([0.3, 0.8, 1.5])

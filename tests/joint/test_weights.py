@@ -5,8 +5,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.joint.design import Design
+from cocensor.joint.fit import JointProblem
 from cocensor.joint.likelihood import Likelihood
-from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
@@ -160,12 +160,13 @@ def test_a_refit_follows_a_weight_by_the_score_of_its_subject(kind, copula):
     problem = prepared(kind)
     at = problem.margins_at(copula)
     information = at.at.hessian * problem.likelihood.n
-    Z = (problem.design.matrix - problem.centre) / problem.scale
+    likelihood = problem.likelihood
+    Z = likelihood.X[:]
     step = 1e-3
     for i in (0, 11, 12, 200):
         change = np.arange(N) == i
         alone = Likelihood(
-            problem.sample, Z, problem.bases, problem.ends, 0.0, problem.drift, weight=1.0 * change
+            likelihood.y, Z, likelihood.bases, likelihood.ends, drift=likelihood.drift, weight=1.0 * change
         )
         score = alone.derivatives(at.point, type(copula), copula.theta, fixed=True).gradient
         up, down = (problem.weighted(1.0 + sign * step * change).margins_at(copula) for sign in (1, -1))

@@ -13,7 +13,7 @@ import cocensor as cc
 from cocensor.adjustments import Adjustment
 from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
-from cocensor.joint.problem import JointProblem
+from cocensor.joint.fit import JointProblem
 from cocensor.metrics import MetricValue
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors

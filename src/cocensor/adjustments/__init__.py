@@ -6,7 +6,7 @@ from cocensor.adjustments.dependent_ipcw import DependentIPCW
 from cocensor.adjustments.imputation import Imputation
 from cocensor.adjustments.ipcw import IPCW
 from cocensor.adjustments.margin_time import MarginTime
-from cocensor.adjustments.oracle import Oracle
+from cocensor.adjustments.oracle import Oracle, TrueLaw
 from cocensor.adjustments.registry import (
     adjustment,
     adjustment_names,
@@ -14,7 +14,6 @@ from cocensor.adjustments.registry import (
     unregister_adjustment,
 )
 from cocensor.adjustments.status import EventWeights
-from cocensor.adjustments.true_law import TrueLaw
 
 __all__ = [
     "AIPCW",

@@ -12,10 +12,19 @@ from cocensor._checks import BoolArray, FloatArray, Rows, check_length, check_nu
 from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
-from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards, dealt, places
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
+from cocensor.adjustments.models.nuisances import (
+    CrossFitted,
+    Hazard,
+    Learners,
+    Nuisance,
+    check_learners,
+    dealt,
+    in_words,
+    places,
+    resolved,
+)
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import Imputed
@@ -147,33 +156,21 @@ class AIPCW(Adjustment):
         event = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
         dropout = Nuisance(matrix, y, "dropout", learners[1], place, fold, self.seed)
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
-        return _FittedAIPCW(self, CrossFitted(event, dropout), encoding, (*notes, models))
+        return _FittedAIPCW(self, CrossFitted.of(event, dropout), encoding, (*notes, models))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedAIPCW(Fitted):
     adjustment: AIPCW
-    #: The sample that it was fitted to, or what is left of it in a copy for others.
-    hazards: CrossFitted | HazardsOfAny
+    hazards: CrossFitted
     encoding: Encoding
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
-        return replace(self, hazards=self._of_any)
-
-    @property
-    def _of_any(self) -> HazardsOfAny:
-        return self.hazards if isinstance(self.hazards, HazardsOfAny) else self.hazards.for_others
-
-    @property
-    def _within(self) -> list[PartHazards]:
-        """The subjects of the sample, fold by fold."""
-        assert isinstance(self.hazards, CrossFitted)
-        return self.hazards.own
+        return replace(self, hazards=self.hazards.for_others)
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
-        assert isinstance(self.hazards, CrossFitted)
         return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
 
     def weights_for(
@@ -184,18 +181,14 @@ class _FittedAIPCW(Fitted):
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
             )
-        x, known = self.encoding.matrix(x, "x_test"), self.hazards
+        x, times = self.encoding.matrix(x, "x_test"), self.hazards.times
         check_length(x, "x_test", len(y), "y_test")
-        refuse_beyond(self.adjustment.tail, grid.times, float(known.times[-1]), "times")
-        own = isinstance(known, CrossFitted) and known.holds(y, x)
-        parts = self._within if own else self._of_any.parts(y, x)
-        knots = np.union1d(
-            grid.sorted, _spread(known.times[: np.searchsorted(known.times, grid.last, "right")])
-        )
+        refuse_beyond(self.adjustment.tail, grid.times, float(times[-1]), "times")
+        knots = np.union1d(grid.sorted, _spread(times[: np.searchsorted(times, grid.last, "right")]))
         cut = grid.cut(y.time)
         largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
         groups = []
-        for rows, event, dropout in parts:
+        for rows, event, dropout in self.hazards.parts(y, x):
             curves = _Augmented(event, dropout, knots, grid.sorted, largest)
             lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])

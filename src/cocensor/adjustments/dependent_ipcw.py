@@ -23,7 +23,7 @@ from cocensor.adjustments.base import (
     refuse_beyond,
 )
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
+from cocensor.adjustments.models.joint import JointFit, JointSettings, design_given
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms

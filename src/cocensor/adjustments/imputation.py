@@ -11,15 +11,14 @@ from cocensor._checks import check_choice, check_whole
 from cocensor._notes import Note, noted
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.hazard_ratio import (
+from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
+from cocensor.adjustments.models.hazard_ratio import (
     as_hazard_ratio,
     check_reasons,
     in_words,
 )
-from cocensor.adjustments.imputation_design import Recipe, check_score_times, imputation_design
-from cocensor.adjustments.imputed_joint import ImputationFromJoint
-from cocensor.adjustments.imputed_margins import impute_from_margins
-from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
+from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
+from cocensor.adjustments.models.margins import impute_from_margins
 from cocensor.adjustments.status import EventWeights
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
-from cocensor.adjustments.base import Adjustment, Fitted
+from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
+from cocensor.adjustments.models.margins import given_censoring
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
+from cocensor.copulas import Copula
 from cocensor.data import Sample
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
@@ -71,3 +73,89 @@ class _FittedOracle(Fitted):
         check_length(times, "event_times", len(y), "y_test")
         group = Group.of(np.arange(len(y)), grid.cut(times), EVENT_FREE, EVENT)
         return NothingFitted(grid, len(y), (group,))
+
+
+# From one moment to the next a smooth curve falls by less than this.
+_STEP = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TrueLaw(Adjustment):
+    """The floor: imputation by the true law of event and dropout. What it is off by is chance alone.
+
+    Parameters
+    ----------
+    copula : Copula
+        Of event and dropout, given all that the survival functions are given.
+    event_survival : callable
+        S_E of all test subjects at some times, (n, times).
+    event_survival_at, dropout_survival_at : callable
+        S_E and S_C of each test subject at a time of its own, (n,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import Clayton
+    >>> from cocensor.adjustments import TrueLaw
+    >>> def alike(t):
+    ...     return np.exp(-t)
+    >>> law = TrueLaw(Clayton(4.0), lambda t: np.tile(np.exp(-t), (1, 1)), alike, alike)
+    >>> y = ([1.0], [0])
+    >>> law.fit(y).weights(y, [1.5, 2.0]).a.round(3)
+    array([[0.165, 0.015]])
+    """
+
+    copula: Copula
+    event_survival: Callable[[FloatArray], FloatArray]
+    event_survival_at: Callable[[FloatArray], FloatArray]
+    dropout_survival_at: Callable[[FloatArray], FloatArray]
+
+    @property
+    def assumption(self) -> str:
+        """What the weights rest on."""
+        return "The law of the simulation is known."
+
+    @property
+    def rests_on_copula(self) -> bool:
+        """There is one truth."""
+        return False
+
+    def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
+        """Learn from the sample what the weights need."""
+        return _FittedLaw(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedLaw(Fitted):
+    adjustment: TrueLaw
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
+        raise ValueError(
+            "the law of the simulation holds for the test subjects as drawn, not for a resample."
+        )
+
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        y = sample.y
+        refuse_part(y, whole, "the law of the simulation")
+        law, cut = self.adjustment, grid.cut(y.time)
+        asked = ~y.event & (y.time < grid.last)
+        s_t = law.event_survival(grid.sorted)
+        below = law.dropout_survival_at(y.time)
+        above = law.dropout_survival_at(np.nextafter(y.time, 0.0))
+        groups = [
+            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
+            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
+            *given_censoring(
+                y,
+                grid,
+                asked,
+                law.copula,
+                lambda rows, columns: s_t[rows, columns],
+                law.event_survival_at(y.time),
+                np.where(above - below > _STEP, above, below),
+                below,
+            ),
+        ]
+        return NothingFitted(grid, len(y), tuple(groups))

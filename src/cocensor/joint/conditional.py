@@ -97,11 +97,16 @@ class Conditional:
         self, rows: npt.NDArray[np.intp], ended: npt.NDArray[np.bool_], x_t: FloatArray, x_c: FloatArray
     ) -> FloatArray:
         """The probabilities of ``rows`` at hazards ``x_t``, which they are written over."""
-        for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
+        y, y_before = self._y[rows][:, None], self._y_before[rows][:, None] if self._grouped else None
+        for is_end, mask in ((True, ended), (False, ~ended)):
             if mask.any():
                 at = slice(None) if mask.all() else mask  # as a rule, blocks are of one kind
+                dropout = y[at], None if y_before is None else y_before[at]
                 with np.errstate(invalid="ignore"):
-                    left = _left(log_chance(x_t[at], rows[at]) - log_chance(x_c[at], rows[at]))
+                    now, later = (
+                        _log_chance(self._copula, x[at], *dropout, ended=is_end) for x in (x_c, x_t)
+                    )
+                    left = _left(later - now)
                 # Beyond what double precision can tell, nobody is left.
                 x_t[at] = np.where(np.isnan(left), 0.0, left)
         return x_t
@@ -117,10 +122,9 @@ class Conditional:
         ended = bool(self.ended[rows[0]])
         stepped = self._grouped and not ended
         m = 2 + stepped + free
-        v, *others = (
-            Jet.variable(each, i, m, order=1)
-            for i, each in enumerate((y, *((y_before,) if stepped else ())), start=1)
-        )
+        v, v_before = Jet.variable(y, 1, m, order=1), None
+        if stepped:
+            v_before = Jet.variable(y_before, 2, m, order=1)
         copula = self._copula
         if free:
             copula = type(copula).formulas_at(Jet.variable(copula.theta, m - 1, m, order=1))
@@ -129,11 +133,7 @@ class Conditional:
             own = Jet.variable(x, 0, m, order=1)
             if self.ratio is not None and not ended:
                 own = own * self.ratio.own[rows][:, None]
-            if ended:
-                return copula.log_cdf_hazard(own, v)  # type: ignore[arg-type, return-value]
-            if stepped:
-                return log_step(copula, others[0], v, own)
-            return copula.log_hfunc2_hazard(own, v)  # type: ignore[arg-type, return-value]
+            return _log_chance(copula, own, v, v_before, ended=ended)
 
         with np.errstate(all="ignore"):
             at_t, at_c = log_chance(x_t), log_chance(x_c)
@@ -194,21 +194,12 @@ class Conditional:
             ended,
         )
 
-    def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-        return _log_chance(self._copula, x, self._y[rows][:, None], ended=True)
 
-    def _log_dropout(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-        y = self._y[rows][:, None]
-        if self.ratio is not None:
-            x = x * self.ratio.own[rows][:, None]
-        if not self._grouped:
-            return _log_chance(self._copula, x, y, ended=False)
-        return log_step(self._copula, self._y_before[rows][:, None], y, x)
-
-
-def _log_chance(copula: Copula, x: Any, y: Any, *, ended: bool) -> Any:
-    """Log of P(E > t, C > c), or of its derivative: what stays event-free after an end of study, or a dropout."""
-    return copula.log_cdf_hazard(x, y) if ended else copula.log_hfunc2_hazard(x, y)
+def _log_chance(copula: Copula, x: Any, y: Any, y_before: Any = None, *, ended: bool) -> Any:
+    """Log of P(E > t, C > c), or its derivative or (from ``y_before`` on) its loss over the group of a dropout."""
+    if ended:
+        return copula.log_cdf_hazard(x, y)
+    return copula.log_hfunc2_hazard(x, y) if y_before is None else log_step(copula, y_before, y, x)
 
 
 def _left(log_ratio: Any) -> Any:

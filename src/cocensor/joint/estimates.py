@@ -17,7 +17,7 @@ from cocensor.joint.settings import Link, tau_slope
 from cocensor.warnings import FitWarning
 
 if TYPE_CHECKING:
-    from cocensor.joint.problem import JointProblem
+    from cocensor.joint.fit import JointProblem
 
 # A standardised coefficient with a standard error above this, in units of what its column has beyond the others, is
 # not known at all.
@@ -68,7 +68,7 @@ def fitted_model(
         encoding_=problem.design.encoding,
         time_kind_=problem.time_kind,
         time_kind_reason_=problem.time_kind_reason,
-        ends_=problem.ends,
+        ends_=problem.likelihood.ends,
         n_=n,
         t_max_=problem.y.t_max,
     )
@@ -84,7 +84,7 @@ def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: 
 
 
 def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin:
-    basis, design = problem.bases[which], problem.design
+    basis, design = problem.likelihood.bases[which], problem.design
     mine = parameters[which * problem.likelihood.sizes[0] :][: problem.likelihood.sizes[which]]
     coef, beta, gamma = np.split(mine, [basis.size, basis.size + design.n_columns])
     return Margin(Basis(basis.knots, present=basis.present), coef, beta, design.varying, gamma)
@@ -92,28 +92,28 @@ def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin
 
 def to_units_of_data(problem: JointProblem) -> FloatArray:
     """The matrix from the optimiser's parameters of the margins to those in the units of the data."""
-    k, p = problem.likelihood.n_parameters, problem.centre.size
+    k, p = problem.likelihood.n_parameters, problem.likelihood.X.centre.size
     matrix = np.zeros((k, k))
     at = 0
-    for basis in problem.bases:
+    for basis in problem.likelihood.bases:
         if not basis.present:
             continue
         own = slice(at, at + basis.size)
         of_x = slice(own.stop, own.stop + p)
         matrix[own, own] = basis.matrix
-        matrix[of_x, of_x] = np.diag(1.0 / problem.scale)
-        matrix[at, of_x] = -problem.centre / problem.scale
+        matrix[of_x, of_x] = np.diag(1.0 / problem.likelihood.X.scale)
+        matrix[at, of_x] = -problem.likelihood.X.centre / problem.likelihood.X.scale
         at = of_x.stop
-        if problem.drift is None:
+        if problem.likelihood.drift is None:
             continue
         # (x − centre) (log t − mean) / (both scales), multiplied out.
-        varying, mean = np.array(problem.design.varying), problem.drift.centre
+        varying, mean = np.array(problem.design.varying), problem.likelihood.drift.centre
         of_drift = np.arange(at, at + varying.size)
-        unit = 1.0 / (problem.scale[varying] * problem.drift.scale)
+        unit = 1.0 / (problem.likelihood.X.scale[varying] * problem.likelihood.drift.scale)
         matrix[of_drift, of_drift] = unit
         matrix[of_x.start + varying, of_drift] = -mean * unit
-        matrix[own.start, of_drift] = problem.centre[varying] * mean * unit
-        matrix[own.start + 1, of_drift] = -problem.centre[varying] * unit
+        matrix[own.start, of_drift] = problem.likelihood.X.centre[varying] * mean * unit
+        matrix[own.start + 1, of_drift] = -problem.likelihood.X.centre[varying] * unit
         at += varying.size
     return matrix
 
@@ -153,7 +153,7 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
     if (variance < _UNKNOWN**2).all():
         return
     own = _unexplained(problem.design)
-    for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
+    for basis, size in zip(problem.likelihood.bases, problem.likelihood.sizes, strict=True):
         for i, share in enumerate(own if basis.present else (), start=at + basis.size):
             if not variance[i] * share < _UNKNOWN**2 and not problem.ridge[i]:
                 warnings.warn(
@@ -168,7 +168,7 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
 def _warn_of_outcomes(problem: JointProblem, point: FloatArray) -> None:
     """Name a column that a ridge could not hold: it almost determines the outcome."""
     at, names = 0, problem.design.names_of_effects
-    for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
+    for basis, size in zip(problem.likelihood.bases, problem.likelihood.sizes, strict=True):
         for i in range(problem.design.n_columns if basis.present else 0):
             effect = point[at + basis.size + i]
             if problem.ridge[at + basis.size + i] and abs(effect) > _DECISIVE:
@@ -194,7 +194,7 @@ def _unexplained(design: Design) -> FloatArray:
 def _names(problem: JointProblem, free: bool) -> tuple[str, ...]:
     of_x = problem.design.names_of_effects
     names = []
-    for basis, what in zip(problem.bases, ("event", "dropout"), strict=True):
+    for basis, what in zip(problem.likelihood.bases, ("event", "dropout"), strict=True):
         if not basis.present:
             continue
         cubics = (f"cubic {i + 1}" for i in range(basis.size - 2))

@@ -1,15 +1,55 @@
-"""Fitting the joint model."""
+"""Fitting the joint model: a sample is made ready, and the fits with every copula start from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
+import numpy as np
+
+from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, as_weights, check_choice
+from cocensor._newton import Derivatives, Minimum, minimise
+from cocensor._numerics import mean_and_sd
 from cocensor._parallel import one_blas_thread
-from cocensor.joint.margins import MarginForm
+from cocensor.copulas import Copula, Independence
+from cocensor.copulas.registry import as_taus, walks_from_independence
+from cocensor.data import Survival
+from cocensor.joint.design import Design, Standardised, standardised
+from cocensor.joint.estimates import fitted_model
+from cocensor.joint.knots import check_enough, constant_hazard, margin_bases
+from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.margins import MarginForm, informative
 from cocensor.joint.model import JointModel
-from cocensor.joint.problem import STARTS, JointProblem
-from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Family, Knots, resolve_family
+from cocensor.joint.settings import (
+    DEFAULT_MARGINS,
+    LARGEST_TAU,
+    AskedTimeKind,
+    Family,
+    Knots,
+    Link,
+    TimeKind,
+    as_penalty,
+    as_time_kind,
+    check_settings,
+    resolve_family,
+)
+from cocensor.warnings import FitWarning
+
+#: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
+STARTS = (-0.6, 0.3, 0.6, 0.9)
+#: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
+BARRIER = 1e-4
+_HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
+# τ moves by at most this much at once when margins are followed along it.
+_STRIDE = 0.3
+# Up to this stride the optimum is sought at once, from where the two before it point to.
+_SHORT = 0.12
+# From where a fit to other weights has ended it is a few steps; where it is more, they creep along the barrier.
+_FEW_STEPS = 6
 
 
 def fit_joint(
@@ -107,3 +147,419 @@ def fit_joint(
             sample_weight=sample_weight,
         )
         return problem.fit(family, fixed, starts)
+
+
+@dataclass(frozen=True, eq=False)
+class JointProblem:
+    """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal.
+
+    The ``likelihood`` knows all subjects, one for each row of the design; ``y`` are those fitted to.
+    """
+
+    y: Survival
+    design: Design
+    likelihood: Likelihood
+    #: As it was asked for.
+    penalty: float | None
+    time_kind: TimeKind
+    time_kind_reason: str
+    #: The problem whose optima the fits start from, and whether they keep its ridges.
+    parent: JointProblem | None = None
+    keeps_ridge: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        margins: MarginForm,
+        penalty: float | None,
+        knots: Knots = "auto",
+        time_kind: AskedTimeKind = "auto",
+        included: BoolArray | None = None,
+        sample_weight: Any = None,
+    ) -> JointProblem:
+        """Check all arguments and prepare the sample; only those ``included`` are fitted to."""
+        check_settings(margins, penalty, knots, time_kind)
+        everyone = Survival.coerce(y)
+        design = Design.of(X, len(everyone))
+        weight = None if sample_weight is None else as_weights(sample_weight, len(everyone))
+        weighty = np.ones(len(everyone), dtype=bool) if weight is None else weight > 0
+        counted = informative(everyone.time) & weighty & (True if included is None else included)
+        if not counted.any():
+            raise ValueError("y must have times above 0, but all of them are 0.")
+        outcomes = everyone[np.flatnonzero(counted)]
+        own_weight = None if weight is None else weight[counted]
+        n_zero = int((~informative(everyone.time) & weighty).sum())
+        if n_zero and included is None:
+            warnings.warn(
+                f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which carries no "
+                f"information on a hazard: the joint model is fitted without {'them' if n_zero > 1 else 'it'}.",
+                FitWarning,
+                stacklevel=2,
+            )
+        kind, reason = as_time_kind(outcomes, time_kind)
+        log_t = np.log(outcomes.time)
+        ends = np.unique(outcomes.time[outcomes.event | outcomes.dropout]) if kind == "grouped" else None
+        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, BARRIER, own_weight)
+        Z = standardised(design, counted, weight)
+        drift = None
+        if design.varying:
+            mean, sd = mean_and_sd(log_t, own_weight)
+            drift = Drift(design.varying, float(mean), float(sd) or 1.0)
+        likelihood = Likelihood(everyone, Z, bases, ends, BARRIER, drift, included, weight)
+        return cls(outcomes, design, likelihood, penalty, kind, reason + fewer)
+
+    def weighted(self, sample_weight: Any, ridge: Literal["keep", "refit"] = "keep") -> JointProblem:
+        """The same sample with other case weights, whose fits start from the optima that are known here.
+
+        Design, units, knots, groups of times and barrier stay as they are: they belong to the subjects, of whom those
+        of weight 0 still have to have hazards that rise. So do the weights of the ridges, which makes the fits smooth
+        in the weights; "refit" chooses them again, starting from those here. θ is estimated from its optimum here
+        alone.
+        """
+        check_choice(ridge, "ridge", ("keep", "refit"))
+        everyone = self.likelihood.y
+        likelihood = self.likelihood.of(everyone, self.likelihood.X, as_weights(sample_weight, len(everyone)))
+        y = everyone[likelihood.subjects]
+        for basis, happened, what in zip(
+            likelihood.bases, (y.event, y.dropout), ("event", "dropout"), strict=True
+        ):
+            if basis.present:
+                check_enough(int(happened.sum()), basis.size + self.design.n_unshrunk, what)
+        return replace(self, y=y, likelihood=likelihood, parent=self, keeps_ridge=ridge == "keep")
+
+    # --- fits ----------------------------------------------------------------------------------------
+
+    def fit(self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS) -> JointModel:
+        """The best local optimum over all starts, or the margins at a fixed θ."""
+        return self.optimum(family, fixed, starts)[1]
+
+    def optimum(
+        self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS
+    ) -> tuple[Minimum, JointModel]:
+        """The same, as it was found and as it is described."""
+        if not self.likelihood.bases[1].present and fixed is None:
+            raise ValueError("y has no dropout: the dependence cannot be estimated.")
+        if fixed is not None:
+            copula = family(fixed)
+            found = self.margins_at(copula)
+            return found, fitted_model(self, family, found, [], fixed=copula)
+        link = Link.of(family)
+        known = None if self.parent is None else self.parent._estimated.get(family)
+        if known is not None:
+            run = self._released(family, known.point)
+            if run.converged:
+                tau = family(link.theta(known.point[-1])).tau
+                return run, fitted_model(self, family, run, [(tau, run)], fixed=None)
+        start = self.independence.point
+        runs = [(0.0, self._released(family, np.append(start, 0.0)))]
+        for walk in walks_from_independence(family, _checked_starts(starts)):
+            point, reached = start, 0.0
+            for tau in walk:
+                point, reached = self._followed(family, point, reached, tau), tau
+                eta = link.eta(family.from_tau(tau).theta)
+                runs.append((tau, self._released(family, np.append(point, eta))))
+        runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
+        best = runs[0][1]
+        self._estimated[family] = best
+        return best, fitted_model(self, family, best, runs, fixed=None)
+
+    @property
+    def independence(self) -> Minimum:
+        """The fit of both margins at independence, a concave problem."""
+        return self._at_independence[0]
+
+    @property
+    def ridge(self) -> FloatArray:
+        """By parameter of the margins the weight of its ridge, chosen at independence and kept for all copulas."""
+        return self._at_independence[1]
+
+    @cached_property
+    def _at_independence(self) -> tuple[Minimum, FloatArray]:
+        def fit(ridge: FloatArray, start: FloatArray, **options: Any) -> Minimum:
+            return self._minimised(Independence, start, fixed=0.0, ridge=ridge, **options)
+
+        def inside(ridge: FloatArray, start: FloatArray) -> Minimum:
+            """The first fit, behind ever lower barriers: at the lowest, Newton's method creeps along it from afar."""
+            if self.likelihood.barriers:
+                for factor in _HIGHER_BARRIERS:
+                    higher = self.likelihood.with_barriers(factor)
+                    start = fit(ridge, start, tolerance=0.1, likelihood=higher).point
+            return fit(ridge, start)
+
+        def near(ridge: FloatArray, start: FloatArray, **options: Any) -> Minimum:
+            """A fit from a start that is close by, unless it creeps."""
+            found = fit(ridge, start, max_iter=_FEW_STEPS, **options)
+            return found if found.converged else inside(ridge, start)
+
+        if self._before is not None:
+            known, chosen = self._before._at_independence
+            start = risen(self.likelihood, known.point)
+            if self.keeps_ridge:
+                return near(chosen, start), chosen
+            # On the way to the weights a step for each choice of them will do.
+            rough = partial(near, tolerance=1.0)
+            found, weights = ridge_weights(self._ridges, self.likelihood.n, rough, rough, start, chosen)
+            return near(weights, found.point), weights
+        n_effects = len(self.design.ridge_of_effects)
+        exposure = float(self.y.time.sum())
+        first: list[FloatArray] = []
+        for basis, happened in zip(self.likelihood.bases, (self.y.event, ~self.y.event), strict=True):
+            if basis.present:
+                first += [constant_hazard(basis, int(happened.sum()), exposure), np.zeros(n_effects)]
+        return ridge_weights(self._ridges, self.likelihood.n, inside, fit, np.concatenate(first))
+
+    @cached_property
+    def _before(self) -> JointProblem | None:
+        """The problem whose optima the fits start from: the parent, or that of some of many subjects."""
+        return subsampled(self) if self.parent is None else self.parent
+
+    @property
+    def _ridges(self) -> IntArray:
+        """By parameter of the margins the number of the ridge that shrinks it, −1 for none; each margin has its own."""
+        names: dict[tuple[int, str], int] = {}
+        found = []
+        for margin, basis in enumerate(self.likelihood.bases):
+            if basis.present:
+                found += [-1] * basis.size
+                found += [
+                    names.setdefault((margin, ridge), len(names)) if ridge else -1
+                    for ridge in self.design.ridge_of_effects
+                ]
+        return np.array(found)
+
+    def margins_at(self, copula: Copula) -> Minimum:
+        """The margins at a fixed copula, followed from independence, or from the nearest τ on the way that is known."""
+        family, tau = type(copula), copula.tau
+        known = self._optima.setdefault(family, {})
+        if tau in known:
+            return known[tau]
+        found = None
+        if self._before is not None and self._before is not self.parent:
+            self._before.margins_at(copula)
+        of_parent = {} if self._before is None else self._before._optima.get(family, {})
+        if tau in of_parent:
+            start = risen(self.likelihood, of_parent[tau].point)
+            found = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
+            if found.converged:
+                known[tau] = found
+                return found
+        # A copy: another thread may add to what is known.
+        on_the_way = {0.0: self.independence} | {
+            t: at for t, at in known.copy().items() if tau and 0.0 < t / tau < 1.0
+        }
+        nearest = sorted(on_the_way, key=abs)[-2:]
+        if abs(tau - nearest[-1]) <= _SHORT:
+            start = _extrapolated(on_the_way, nearest, tau)
+            if np.isneginf(self.likelihood.barrier_at(start)):  # a hazard would fall
+                start = on_the_way[nearest[-1]].point
+            found = self._minimised(family, start, fixed=copula.theta)
+        if found is None or not found.converged:
+            point = self._followed(family, on_the_way[nearest[-1]].point, nearest[-1], tau)
+            found = self._minimised(family, point, fixed=copula.theta)
+        if found.converged:
+            known[tau] = found
+        return found
+
+    @cached_property
+    def _optima(self) -> dict[type[Copula], dict[float, Minimum]]:
+        """Margins that were fitted at a fixed copula, by family and τ."""
+        return {}
+
+    @cached_property
+    def _estimated(self) -> dict[type[Copula], Minimum]:
+        """The best optimum with θ estimated, by family."""
+        return {}
+
+    def penalty_on(self, family: type[Copula]) -> float:
+        """The weight λ of (θ − θ₀)² in the mean that is minimised."""
+        return as_penalty(self.penalty, family, self.likelihood.n)
+
+    def _followed(self, family: type[Copula], point: FloatArray, reached: float, tau: float) -> FloatArray:
+        """Margins at τ, in strides from those at ``reached``; only roughly at their optimum."""
+        n_strides = max(1, int(np.ceil(abs(tau - reached) / _STRIDE - 1e-9)))
+        for between in np.linspace(reached, tau, n_strides + 1)[1:]:
+            theta = family.from_tau(between).theta
+            point = self._minimised(family, point, fixed=theta, tolerance=1.0, max_iter=20).point
+        return point
+
+    def _released(self, family: type[Copula], start: FloatArray) -> Minimum:
+        return self._minimised(family, start, fixed=None)
+
+    def _minimised(
+        self,
+        family: type[Copula],
+        start: FloatArray,
+        *,
+        fixed: float | None,
+        tolerance: float = 1e-8,
+        max_iter: int = 200,
+        ridge: FloatArray | None = None,
+        likelihood: Likelihood | None = None,
+    ) -> Minimum:
+        """Newton's method on the penalised mean.
+
+        What the last step promises is below ``tolerance``, in units of the log-likelihood; what is left after it is
+        about the square of that.
+        """
+        likelihood = self.likelihood if likelihood is None else likelihood
+        n, link = likelihood.n, Link.of(family)
+        lam, theta_0 = self.penalty_on(family), family.independence_theta
+        k = likelihood.n_parameters
+        weights = (self.ridge if ridge is None else ridge) / n
+
+        def shrunk(at: Derivatives, point: FloatArray) -> Derivatives:
+            """The negative mean with its ridge."""
+            pull = weights * point[:k]
+            gradient, hessian = -at.gradient / n, -at.hessian / n
+            gradient[:k] += pull
+            hessian[np.arange(k), np.arange(k)] += weights
+            return Derivatives(-at.value / n + 0.5 * float(pull @ point[:k]), gradient, hessian)
+
+        def value(point: FloatArray) -> float:
+            theta = link.theta(point[-1]) if fixed is None else fixed
+            loglik = likelihood.value(point[:k], family.formulas_at(theta))
+            return -loglik / n + 0.5 * float(weights @ point[:k] ** 2) + lam * (theta - theta_0) ** 2
+
+        def derivatives(point: FloatArray) -> Derivatives:
+            if fixed is not None:
+                at = shrunk(likelihood.derivatives(point, family, fixed, fixed=True), point)
+                return replace(at, value=at.value + lam * (fixed - theta_0) ** 2)
+            theta, slope, curvature = link.theta(point[-1]), *link.derivatives(point[-1])
+            at = shrunk(likelihood.derivatives(point[:k], family, theta, fixed=False), point)
+            gradient, hessian = at.gradient, at.hessian
+            gradient[-1] += 2.0 * lam * (theta - theta_0)
+            hessian[-1, -1] += 2.0 * lam
+            # From θ to the scale on which it is optimised.
+            hessian[-1, :] *= slope
+            hessian[:, -1] *= slope
+            hessian[-1, -1] += curvature * gradient[-1]
+            gradient[-1] *= slope
+            return Derivatives(at.value + lam * (theta - theta_0) ** 2, gradient, hessian)
+
+        bounds = link.bounds if fixed is None else None
+        return minimise(
+            derivatives, value, start, bounds=bounds, longest=1.0, tolerance=tolerance / n, max_iter=max_iter
+        )
+
+    def loglik(self, minimum: Minimum, copula: Copula) -> float:
+        """The log-likelihood at a minimum, without the penalties and the barrier."""
+        penalty = self.penalty_on(type(copula)) * (copula.theta - copula.independence_theta) ** 2
+        margins = minimum.point[: self.likelihood.n_parameters]
+        shrinkage = 0.5 * float(self.ridge @ margins**2)
+        return (
+            -self.likelihood.n * (minimum.value - penalty) + shrinkage - self.likelihood.barrier_at(margins)
+        )
+
+
+def _extrapolated(known: dict[float, Minimum], nearest: list[float], tau: float) -> FloatArray:
+    """Where the margins are at τ if they go on as between the nearest two that are known."""
+    if len(nearest) < 2:
+        return known[nearest[-1]].point
+    before, last = nearest
+    slope = (known[last].point - known[before].point) / (last - before)
+    return known[last].point + slope * (tau - last)
+
+
+def _checked_starts(starts: Sequence[float]) -> FloatArray:
+    """The τ to start from, each once; those beyond the largest that is fitted are left out."""
+    taus = as_taus(starts, "starts")
+    return taus[np.abs(taus) < LARGEST_TAU]
+
+
+# About so many go first, of at least twice as many subjects.
+_SUBSAMPLE = 25_000
+# They have so many events, and dropouts, for each parameter.
+_EVENTS_PER_PARAMETER = 20
+# How much of the changes with time is tried.
+_SHARES = (1.0, 0.9, 0.7, 0.4, 0.0)
+
+
+def subsampled(problem: JointProblem) -> JointProblem | None:
+    """The same problem for some of its subjects, with the same parameters; None where that is no help."""
+    whole = problem.likelihood
+    every = len(whole.y) // _SUBSAMPLE
+    if whole.included is not None or whole.weight is not None or every < 2:
+        return None
+    rows = np.arange(0, len(whole.y), every)
+    sample, design = whole.y[rows], problem.design[rows]
+    y = sample[np.flatnonzero(informative(sample.time))]
+    for basis, happened in zip(whole.bases, (y.event, y.dropout), strict=True):
+        if basis.present and happened.sum() < _EVENTS_PER_PARAMETER * (
+            basis.size + len(design.ridge_of_effects)
+        ):
+            return None
+    likelihood = whole.of(sample, Standardised(design.matrix, whole.X.centre, whole.X.scale))
+    return replace(problem, y=y, design=design, likelihood=likelihood)
+
+
+def risen(likelihood: Likelihood, point: FloatArray) -> FloatArray:
+    """Parameters with as much of the changes of effects with time as leaves the hazards of all subjects rising."""
+    if likelihood.drift is None:
+        return point
+    n_drifts = len(likelihood.drift.varying)
+    changes = np.concatenate([np.arange(size) >= size - n_drifts for size in likelihood.sizes])
+    tried = (np.where(changes, share, 1.0) * point for share in _SHARES)
+    return next((each for each in tried if np.isfinite(likelihood.barrier_at(each))), point)
+
+
+# In units of the log-likelihood for standardised columns: an effect has a prior standard deviation of 1/√weight.
+_START = 1e3
+_RANGE = (1e-3, 1e6)
+# Weights have settled when none of them would change the effective number of effects by more than this.
+_SETTLED = 0.05
+_MAX_ROUNDS = 20
+
+#: A fit with given weights for all parameters, from a start.
+Fit = Callable[[FloatArray, FloatArray], Minimum]
+
+
+def ridge_weights(
+    ridges: IntArray,
+    n: float,
+    first_fit: Fit,
+    fit: Fit,
+    start: FloatArray,
+    first_weights: FloatArray | None = None,
+) -> tuple[Minimum, FloatArray]:
+    r"""The weights that make the data most likely, effects integrated out, and the fit with them.
+
+    Effects of ridge g have the prior :math:`N(0, 1/\lambda_g)`. The marginal likelihood (Laplace's approximation) is
+    stationary where :math:`\lambda_g = d_g / \sum \hat b_j^2`, with :math:`d_g = r_g - \lambda_g \mathrm{tr}_g H^{-1}`
+    the effective number of its :math:`r_g` effects and H the penalised information. That is iterated (Fellner and
+    Schall; Wood and Fasiolo, 2017, *Biometrics* 73, 1071–1081).
+
+    ``ridges`` has the number of the ridge of each parameter, −1 for those that are not shrunk; ``n`` is the number of
+    subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start`` with ``first_weights``.
+    """
+    groups = [np.flatnonzero(ridges == g) for g in range(int(ridges.max(initial=-1)) + 1)]
+    weights = np.where(ridges >= 0, _START, 0.0)
+    if first_weights is not None:
+        # A weight under which no effect is left would count as settled, whatever the data.
+        weights = np.minimum(first_weights, weights)
+    found = first_fit(weights, start)
+    for _ in range(_MAX_ROUNDS if groups else 0):
+        variances = _variances(found.at.hessian * n)
+        moved = 0.0
+        for at in groups:
+            before = weights[at[0]]
+            effective = float(np.clip(at.size - before * variances[at].sum(), 1e-6, at.size))
+            after = float(np.clip(effective / max(np.sum(found.point[at] ** 2), 1e-300), *_RANGE))
+            undecided = min(effective, at.size - effective)
+            moved = max(moved, abs(np.log(after / before)) * undecided)
+            weights[at] = after
+        found = fit(weights, found.point)
+        if moved < _SETTLED:
+            break
+    return found, weights
+
+
+def _variances(information: FloatArray) -> FloatArray:
+    """The diagonal of its inverse; of the generalised one where it has none."""
+    try:
+        root = np.linalg.inv(np.linalg.cholesky(information))  # a tenth of what eigenvalues take
+    except np.linalg.LinAlgError:
+        return np.diag(np.linalg.pinv(information, hermitian=True))
+    return np.einsum("ij,ij->j", root, root)

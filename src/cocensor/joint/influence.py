@@ -18,14 +18,13 @@ from cocensor._newton import Minimum
 from cocensor.joint.after_dropout import LaterDropout
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
+from cocensor.joint.fit import BARRIER, JointProblem
 from cocensor.joint.margins import Margin
 from cocensor.joint.model import JointModel
-from cocensor.joint.problem import BARRIER, JointProblem
 from cocensor.joint.settings import Link
 
 # Of the weight of the barrier, what tells of an active constraint.
 _ACTIVE = 0.3
-_ALL = slice(None)
 
 #: By how much each score gains where a subject is event-free at a time rather than not: blocks of the scores' models.
 Gains = Callable[[Rows, slice], Iterator[FloatArray]]
@@ -122,10 +121,10 @@ class _Gathered:
         n_models: int,
         time_weights: FloatArray,
     ) -> None:
-        self._q, self._gains, self._n_models, self._time_weights = q, gains, n_models, time_weights
+        self._q, self._gains, self._time_weights = q, gains, time_weights
         self._free, self._size = not model.theta_fixed, time_weights.shape[1]
         n_scores = n_models * self._size
-        self._event, self._dropout = (_Margin(each, X, n_scores) for each in (model.event, model.dropout))
+        self._event, self._dropout = (_Margin(margin, X, n_scores) for margin in (model.event, model.dropout))
         self._of_theta = np.zeros((1, n_scores))
         self.of_shares = np.zeros((0 if q.ratio is None else q.ratio.shares.size, n_scores))
 
@@ -136,41 +135,27 @@ class _Gathered:
 
     def of_conditional(self, rows: Rows, cut: IntArray) -> None:
         """By q where it hangs on the hazards at t and at the censoring alone."""
-        q, n_times, n_scores = self._q, len(self._time_weights), self._n_models * self._size
-        drifting = self._time_weights * _log(q.t)[:, None]
-        for block, columns, asked in self._blocks(rows, cut, n_times):
+        q = self._q
+        for block, columns, asked in self._blocks(rows, cut, len(self._time_weights)):
             slopes = q.slopes(block, columns, free=self._free)
-            weights, drifts = self._time_weights[columns], drifting[columns]
-            at_c, at_before, event_at_c, relative, drift = (
-                np.zeros((block.size, n_scores)) for _ in range(5)
-            )
-            by_time = np.zeros((n_times, n_scores))
+            weights = self._time_weights[columns]
+            by_dropout = (slopes.dropout_at_censoring, q.c), (slopes.dropout_before, q.before)
             for own, gain in self._of_models(block, columns, asked):
-                moved = gain * slopes.event_at_times
-                by_time[columns, own] = (np.ones(block.size) @ moved)[:, None] * weights
-                relative[:, own], drift[:, own] = moved @ weights, moved @ drifts
-                event_at_c[:, own] = ((gain * slopes.q) @ weights) * slopes.event_at_censoring[:, None]
-                if slopes.dropout_at_censoring is not None:
-                    at_c[:, own] = (gain * slopes.dropout_at_censoring) @ weights
-                if slopes.dropout_before is not None:
-                    at_before[:, own] = (gain * slopes.dropout_before) @ weights
+                self._event.at_common_times(block, q.t[columns], gain * slopes.event_at_times, weights, own)
+                by_event = ((gain * slopes.q) @ weights) * slopes.event_at_censoring[:, None]
+                self._event.at_own_time(block, q.c[block], by_event, own)
+                for slope, t in by_dropout:
+                    if slope is not None:
+                        self._dropout.at_own_time(block, t[block], (gain * slope) @ weights, own)
                 if slopes.theta is not None:
                     self._of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
-            self._event.at_common_times(block, q.t, by_time, relative, drift)
-            self._event.at_own_time(block, q.c[block], event_at_c)
-            if slopes.dropout_at_censoring is not None:
-                self._dropout.at_own_time(block, q.c[block], at_c)
-            if slopes.dropout_before is not None:
-                self._dropout.at_own_time(block, q.before[block], at_before)
 
     def of_later(self, later: LaterDropout, rows: Rows, cut: IntArray) -> None:
         """By q where it hangs on both hazards from the censoring on."""
         q = self._q
-        drifting = self._time_weights * _log(q.t)[:, None]
         for block, columns, asked in self._blocks(rows, cut, later.n_steps * self._size):
             slopes = later.slopes(block, columns)
-            weights, drifts = self._time_weights[columns], drifting[columns]
-            log_t = _log(slopes.nodes)
+            weights, log_t = self._time_weights[columns], _log(slopes.nodes)
             for own, gain in self._of_models(block, columns, asked):
                 event, event_at_a, dropout, dropout_at_a, shares = slopes.before(gain, weights)
                 self.of_shares[:, own] += shares
@@ -178,11 +163,9 @@ class _Gathered:
                     (self._event, slopes.event, event, event_at_a),
                     (self._dropout, slopes.dropout, dropout, dropout_at_a),
                 ):
-                    moved = gain * at_times
-                    by_time = (np.ones(block.size) @ moved)[:, None] * weights
-                    margin.at_common_times(block, q.t[columns], by_time, moved @ weights, moved @ drifts, own)
+                    margin.at_common_times(block, q.t[columns], gain * at_times, weights, own)
                     sums = at_nodes.sum(axis=1), at_nodes.sum(axis=0), np.einsum("k,kif->if", log_t, at_nodes)
-                    margin.at_common_times(block, slopes.nodes, *sums, own)
+                    margin.summed(block, slopes.nodes, *sums, own)
                     margin.at_own_time(block, q.c[block], at_a, own)
 
     def _blocks(self, rows: Rows, cut: IntArray, width: int) -> Iterator[tuple[Rows, slice, BoolArray]]:
@@ -217,30 +200,34 @@ class _Margin:
         return np.concatenate((self.coef, self.beta, self.gamma))
 
     def at_common_times(
+        self, rows: Rows, t: FloatArray, values: FloatArray, weights: FloatArray, scores: slice
+    ) -> None:
+        """Derivatives (rows, times) of what the ``weights`` of the times make some of the scores."""
+        if self.margin.basis.present:
+            by_time = (np.ones(rows.size) @ values)[:, None] * weights
+            self.summed(rows, t, by_time, values @ weights, values @ (weights * _log(t)[:, None]), scores)
+
+    def summed(
         self,
         rows: Rows,
         t: FloatArray,
         by_time: FloatArray,
         relative: FloatArray,
         drift: FloatArray,
-        scores: slice = _ALL,
+        scores: slice,
     ) -> None:
-        """Sums over subjects by time; and over times by subject, plain and times log t; of some of the scores."""
-        if not self.margin.basis.present:
-            return
-        started = t > 0
-        self.coef[:, scores] += self.margin.basis.values(np.log(t[started])).T @ by_time[started]
-        self._of_covariates(rows, relative, drift, scores)
+        """Sums over subjects by time; and over times by subject, plain and times log t."""
+        if self.margin.basis.present:
+            started = t > 0
+            self.coef[:, scores] += self.margin.basis.values(np.log(t[started])).T @ by_time[started]
+            self._of_covariates(rows, relative, drift, scores)
 
-    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice = _ALL) -> None:
+    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice) -> None:
         """One time for each subject."""
-        if not self.margin.basis.present:
-            return
-        started = t > 0
-        values = np.where(started[:, None], values, 0.0)
-        log_t = _log(t)
-        self.coef[:, scores] += self.margin.basis.values(log_t).T @ values
-        self._of_covariates(rows, values, values * log_t[:, None], scores)
+        if self.margin.basis.present:
+            values, log_t = np.where((t > 0)[:, None], values, 0.0), _log(t)
+            self.coef[:, scores] += self.margin.basis.values(log_t).T @ values
+            self._of_covariates(rows, values, values * log_t[:, None], scores)
 
     def _of_covariates(self, rows: Rows, relative: FloatArray, drift: FloatArray, scores: slice) -> None:
         if self.beta.size:

@@ -47,53 +47,58 @@ def outlasted(copula: Copula, own: Any, other: Any) -> Any:
     return copula.log_cdf_hazard(hazard_from_log(own), hazard_from_log(other))
 
 
-@dataclass(frozen=True, eq=False)
-class Contribution:
-    """Subjects, by number, that contribute in the same way."""
+class _Blocks:
+    """Subjects in blocks, which a fit goes through again and again."""
 
-    formula: Callable[..., Any]
-    predictors: tuple[Predictor, ...]
-    X: Any
-    subjects: Rows
-    #: By subject; None for 1 each.
-    weight: FloatArray | None = None
-
-    def forget(self) -> None:
-        """Give back memory."""
-        self.__dict__.pop("kept", None)
+    def blocks(self, size: int = 0) -> Iterator[Any]:
+        raise NotImplementedError
 
     @cached_property
-    def kept(self) -> list[tuple[slice, list[FloatArray]]]:
-        """The blocks, for a fit."""
+    def kept(self) -> Any:
         return list(self.blocks())
+
+    def forget(self) -> None:
+        self.__dict__.pop("kept", None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Contribution(_Blocks):
+    """Subjects, by number, that contribute in the same way, each by its weight (None for 1)."""
+
+    formula: Callable[..., Any]
+    predictors: tuple[_Predictor, ...]
+    X: Any
+    subjects: Rows
+    weight: FloatArray | None
 
     def blocks(self, size: int = 0) -> Iterator[tuple[slice, list[FloatArray]]]:
         """Some subjects and their designs, where each has about ``size`` values beside."""
         width = self.predictors[0].basis.size + self.X.shape[1]
         for rows in row_blocks(self.subjects.size, max(width, size)):
             X = self.X[self.subjects[rows]]
-            yield rows, [each.design(rows, X) for each in self.predictors]
+            yield rows, [predictor.design(rows, X) for predictor in self.predictors]
 
     def log_hazards(
         self, rows: slice, designs: list[FloatArray], margins: list[FloatArray]
     ) -> list[FloatArray]:
-        """Those of some subjects, at the parameters of both margins."""
-        return [
-            each.log_hazard(rows, design, margins)
-            for each, design in zip(self.predictors, designs, strict=True)
-        ]
+        """The log-hazards of some subjects, at the parameters of both margins."""
+        pairs = zip(self.predictors, designs, strict=True)
+        return [predictor.log_hazard(rows, design, margins) for predictor, design in pairs]
 
     def __call__(self, rows: slice, copula: Copula, log_hazards: list[Any]) -> Any:
-        """What the subjects ``rows`` contribute, each by its weight: arrays or jets."""
-        found = self.formula(copula, *log_hazards)
-        return found if self.weight is None else found * self.weight[rows]
+        """What the subjects ``rows`` contribute: arrays or jets."""
+        values = self.formula(copula, *log_hazards)
+        return values if self.weight is None else values * self.weight[rows]
 
 
 class Likelihood:
     """The log-likelihood of a sample as a function of the margins' parameters and θ.
 
     Parameters are laid out as event basis, event covariates with their changes with log time, the same of the
-    dropout, and θ unless the copula is fixed.
+    dropout, and θ unless the copula is fixed. ``ends`` are the ends of the groups for grouped times; ``X`` may have no
+    column. ``barrier`` times the sum of the logs of :meth:`Basis.slope_bounds` is added, for an optimiser to stay where
+    the cumulative hazards of all subjects rise. Those not ``included``, and those with a time or a case ``weight`` of
+    0, do not contribute; of the others each does so by its weight, and ``n`` is the sum of these.
     """
 
     def __init__(
@@ -107,12 +112,8 @@ class Likelihood:
         included: BoolArray | None = None,
         weight: FloatArray | None = None,
     ) -> None:
-        """``ends`` are the ends of the groups for grouped times; ``X`` may have no column.
-
-        ``barrier`` times the sum of the logs of :meth:`Basis.slope_bounds` is added, for an optimiser to stay where the
-        cumulative hazards of all subjects rise. Those not ``included``, and those with a time or a case ``weight`` of
-        0, do not contribute; of the others each does so by its weight, and ``n`` is the sum of these.
-        """
+        self.y, self.X, self.bases, self.ends, self.drift = y, X, bases, ends, drift
+        self.included, self.weight = included, weight
         counted = informative(y.time) if included is None else included & informative(y.time)
         if weight is not None:
             counted &= weight > 0
@@ -120,79 +121,69 @@ class Likelihood:
         self.n: float = self.subjects.size if weight is None else float(weight[counted].sum())
         n_drifts = 0 if drift is None else len(drift.varying)
         self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
+        starts = (0, self.sizes[0])
+        self._spans = [slice(start, start + size) for start, size in zip(starts, self.sizes, strict=True)]
+        # What the slope of a log hazard depends on: the basis, and changes with log time.
+        at_slopes = [
+            np.concatenate((np.arange(basis.size), np.arange(size - n_drifts, size)))
+            for basis, size in zip(bases, self.sizes, strict=True)
+        ]
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
-        self.contributions: list[Contribution] = []
-        self.slopes: list[Slopes] = []
+        self.contributions: list[_Contribution] = []
+        self.slopes: list[_Slopes] = []
         self.constant = 0.0
         self._last: tuple[Any, Derivatives] | None = None
 
-        def predictor(margin: int, t: FloatArray) -> Predictor:
-            return Predictor(margin, bases[margin], t, drift)
+        def contribute(formula: Callable[..., Any], rows: Rows, *read: tuple[int, FloatArray]) -> None:
+            """Subjects whose formula reads a margin each at some times."""
+            predictors = tuple(_Predictor(margin, bases[margin], t, drift) for margin, t in read)
+            own_weight = None if weight is None else weight[rows]
+            self.contributions.append(_Contribution(formula, predictors, X, rows, own_weight))
 
         for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
             rows = np.flatnonzero(happened & counted)
             if not rows.size:
                 continue
             t, other = y.time[rows], 1 - own
-            own_weight = None if weight is None else weight[rows]
             if ends is None:
-                pair = predictor(own, t), predictor(other, t)
-                self.contributions.append(Contribution(at_the_time, pair, X, rows, own_weight))
-                straight = not bases[own].knots.size and drift is None
-                at = slope_parameters(bases[own].size, self.sizes[own], n_drifts)
-                total = np.array([float(rows.size if own_weight is None else own_weight.sum())])
-                self.slopes.append(
-                    Slopes(
-                        own, at, bases[own], t, X, drift, total if straight else own_weight, rows, straight
-                    )
-                )
+                contribute(at_the_time, rows, (own, t), (other, t))
+                own_weight = None if weight is None else weight[rows]
+                self.slopes.append(_Slopes(own, at_slopes[own], bases[own], t, X, drift, own_weight, rows))
                 self.constant -= float(by_weight(np.log(t), own_weight).sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
-                both = predictor(own, before), predictor(own, t)
-                meanwhile = predictor(other, before if own == 0 else t)
-                self.contributions.append(
-                    Contribution(within_the_group, (*both, meanwhile), X, rows, own_weight)
-                )
-        self._drifts = None if drift is None else DriftSlopes(X, drift)
-        # A straight line rises by its event terms alone.
-        bent = [
-            (i, b)
-            for i, b in enumerate(bases)
-            if b.size and (b.knots.size or ends is not None or drift is not None)
-        ]
-        self.barriers = [
-            Barrier(
-                i,
-                slope_parameters(basis.size, self.sizes[i], n_drifts),
-                basis.slope_bounds(),
-                self._drifts,
-                barrier,
-            )
-            for i, basis in bent
-            if barrier
-        ]
+                meanwhile = before if own == 0 else t
+                contribute(within_the_group, rows, (own, before), (own, t), (other, meanwhile))
         rows = np.flatnonzero(ended & counted)
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
-            pair = predictor(0, t), predictor(1, t)
-            own_weight = None if weight is None else weight[rows]
-            self.contributions.append(Contribution(outlasted, pair, X, rows, own_weight))
+            contribute(outlasted, rows, (0, t), (1, t))
+        self._drifts = None if drift is None else _DriftSlopes(X, drift)
+        self.barriers = [
+            Barrier(margin, at_slopes[margin], basis.slope_bounds(), self._drifts, barrier)
+            for margin, basis in enumerate(bases)
+            # A straight line rises by its event terms alone.
+            if barrier and basis.size and (basis.knots.size or ends is not None or drift is not None)
+        ]
+
+    def of(self, y: Survival, X: Any, weight: FloatArray | None = None) -> Likelihood:
+        """The likelihood of other subjects, or by other weights, with the same parameters and no barrier changed."""
+        barrier = max((barrier.weight for barrier in self.barriers), default=0.0)
+        included = self.included if y is self.y else None
+        return Likelihood(y, X, self.bases, self.ends, barrier, self.drift, included, weight)
 
     def forget(self) -> None:
         """Give back the memory of what the next fit would make again."""
-        drifts = [] if self._drifts is None else [self._drifts]
-        kept: list[Contribution | Slopes | DriftSlopes] = [*self.contributions, *self.slopes, *drifts]
-        for each in kept:
-            each.forget()
+        for blocks in (*self.contributions, *self.slopes, *([] if self._drifts is None else [self._drifts])):
+            blocks.forget()
 
     def with_barriers(self, factor: float) -> Likelihood:
-        """The same with barriers that weigh ``factor`` times as much."""
+        """The likelihood with barriers that weigh ``factor`` times as much."""
         other = copy(self)
         other._last = None
-        other.barriers = [replace(each, weight=factor * each.weight) for each in self.barriers]
+        other.barriers = [replace(barrier, weight=factor * barrier.weight) for barrier in self.barriers]
         return other
 
     @property
@@ -205,30 +196,25 @@ class Likelihood:
         margins = self._split(parameters)
         total = self.constant
         with np.errstate(all="ignore"):
-            total += self._of_slopes(margins) + self.barrier_at(parameters)
+            total += self.barrier_at(parameters)
+            for slope in self.slopes:
+                for _, design, weight in slope.kept:
+                    values = design @ margins[slope.margin][slope.at]
+                    if not (values > 0).all():
+                        return -np.inf
+                    total += float(by_weight(np.log(values), weight).sum())
             for part in self.contributions:
                 for rows, designs in part.kept:
-                    each = part.log_hazards(rows, designs, margins)
-                    if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in each):
+                    log_hazards = part.log_hazards(rows, designs, margins)
+                    if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in log_hazards):
                         return -np.inf
-                    total += float(np.sum(part(rows, copula, each)))
+                    total += float(np.sum(part(rows, copula, log_hazards)))
         return total if np.isfinite(total) else -np.inf
 
     def barrier_at(self, parameters: FloatArray) -> float:
         """What of the value is the barrier's; −∞ where a cumulative hazard would fall."""
         margins = self._split(parameters)
         return sum(barrier.value(margins[barrier.margin][barrier.at]) for barrier in self.barriers)
-
-    def _of_slopes(self, margins: list[FloatArray]) -> float:
-        """The weighted sum of the logs of slopes at events; −∞ where one is not positive."""
-        total = 0.0
-        for slope in self.slopes:
-            for _, design, weight in slope.kept:
-                values = design @ margins[slope.margin][slope.at]
-                if not (values > 0).all():
-                    return -np.inf
-                total += float(by_weight(np.log(values), weight).sum())
-        return total
 
     def derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, *, fixed: bool
@@ -247,12 +233,11 @@ class Likelihood:
         self, parameters: FloatArray, family: type[Copula], theta: float, fixed: bool
     ) -> Derivatives:
         margins = self._split(parameters)
-        starts = (0, self.sizes[0])
         size = self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
             for slope in self.slopes:
-                at = starts[slope.margin] + slope.at
+                at = self._spans[slope.margin].start + slope.at
                 for _, design, weight in slope.kept:
                     inverse = 1.0 / (design @ parameters[at])
                     value -= float(by_weight(np.log(inverse), weight).sum())
@@ -261,16 +246,14 @@ class Likelihood:
                     gradient[at] += counted.sum(axis=0)
                     hessian[np.ix_(at, at)] -= counted.T @ scaled
             for barrier in self.barriers:
-                at = starts[barrier.margin] + barrier.at
+                at = self._spans[barrier.margin].start + barrier.at
                 found = barrier.derivatives(parameters[at])
                 value += found.value
                 gradient[at] += found.gradient
                 hessian[np.ix_(at, at)] += found.hessian
             for part in self.contributions:
                 m = len(part.predictors)
-                spans = [
-                    slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors
-                ]
+                spans = [self._spans[predictor.margin] for predictor in part.predictors]
                 copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
                 for rows, designs in part.kept:
                     log_hazards = part.log_hazards(rows, designs, margins)
@@ -295,12 +278,10 @@ class Likelihood:
         unless it is ``fixed``.
         """
         margins = self._split(parameters)
-        spans = (slice(0, self.sizes[0]), slice(self.sizes[0], self.n_parameters))
         for slope in self.slopes:
             for subjects, design, _ in slope.blocks(directions.shape[1]):
-                along = design @ directions[spans[slope.margin]][slope.at]
-                found = along / (design @ margins[slope.margin][slope.at])[:, None]
-                yield subjects, np.broadcast_to(found, (subjects.size, found.shape[1]))
+                along = design @ directions[self._spans[slope.margin]][slope.at]
+                yield subjects, along / (design @ margins[slope.margin][slope.at])[:, None]
         for part in self.contributions:
             m = len(part.predictors)
             copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1, order=1))
@@ -314,20 +295,14 @@ class Likelihood:
                 found = np.zeros((part.subjects[rows].size, directions.shape[1]))
                 for slope_, predictor, design in zip(slopes, part.predictors, designs, strict=False):
                     if slope_ is not None:
-                        along = design @ directions[spans[predictor.margin]]
+                        along = design @ directions[self._spans[predictor.margin]]
                         found += np.reshape(slope_, (-1, 1)) * along
                 if not fixed and slopes[m] is not None:
                     found += np.reshape(slopes[m], (-1, 1)) * directions[-1]
                 yield part.subjects[rows], found
 
     def _split(self, parameters: FloatArray) -> list[FloatArray]:
-        first = self.sizes[0]
-        return [parameters[:first], parameters[first : self.n_parameters]]
-
-
-def slope_parameters(n_basis: int, size: int, n_drifts: int) -> IntArray:
-    """Which parameters of a margin the slope of its log hazard depends on: the basis, and changes with log time."""
-    return np.concatenate((np.arange(n_basis), np.arange(size - n_drifts, size)))
+        return [parameters[span] for span in self._spans]
 
 
 def _gather(
@@ -365,10 +340,6 @@ def _gather(
             hessian[-1, -1] += float(np.sum(second))
 
 
-#: Subjects, what multiplies the parameters, and case weights.
-Block = tuple[Rows, FloatArray, FloatArray | None]
-
-
 @dataclass(frozen=True)
 class Drift:
     """Columns whose effect changes with log time: they act by (log t − centre) / scale."""
@@ -387,7 +358,7 @@ class Drift:
 
 
 @dataclass(frozen=True, eq=False)
-class DriftSlopes:
+class _DriftSlopes(_Blocks):
     """The derivatives in log t of what changes with it, for all subjects."""
 
     X: Any
@@ -395,18 +366,13 @@ class DriftSlopes:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The numbers of rows and columns."""
         return self.X.shape[0], len(self.drift.varying)
 
     def __getitem__(self, rows: Any) -> FloatArray:
-        return self._kept[rows]
-
-    def forget(self) -> None:
-        """Give back memory."""
-        self.__dict__.pop("_kept", None)
+        return self.kept[rows]
 
     @cached_property
-    def _kept(self) -> FloatArray:
+    def kept(self) -> FloatArray:
         values = np.empty(self.shape)
         for rows in row_blocks(*self.X.shape):
             values[rows] = self.drift.slopes(self.X[rows])
@@ -414,7 +380,7 @@ class DriftSlopes:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictor:
+class _Predictor:
     """A log-hazard that is linear in the parameters of one margin (0 the event, 1 the dropout), one for each subject.
 
     Where the margin has not begun, or what it is of never happens, the log-hazard is the smallest.
@@ -430,32 +396,21 @@ class Predictor:
         if not self.basis.size:
             return np.empty((len(X), 0))
         t = self.t[rows]
-        log_t = np.log(t if self._all_started else np.where(t > 0, t, 1.0))
+        log_t = np.log(np.where(t > 0, t, 1.0))
         parts = [self.basis.values(log_t), X]
         matrix = np.hstack(parts if self.drift is None else [*parts, self.drift.values(log_t, X)])
-        if not self._all_started:
-            matrix[t <= 0] = 0.0
+        matrix[t <= 0] = 0.0
         return matrix
 
     def log_hazard(self, rows: slice, design: FloatArray, parameters: list[FloatArray]) -> FloatArray:
-        """The log-hazards at the parameters of both margins."""
         if not self.basis.size:
             return np.full(len(design), LOG_SMALLEST_HAZARD)
-        value = design @ parameters[self.margin]
-        return value if self._all_started else np.where(self.t[rows] > 0, value, LOG_SMALLEST_HAZARD)
-
-    @cached_property
-    def _all_started(self) -> bool:
-        return bool((self.t > 0).all())
+        return np.where(self.t[rows] > 0, design @ parameters[self.margin], LOG_SMALLEST_HAZARD)
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
-    """The terms log d/dlog t log H(t) of ``subjects``.
-
-    The design multiplies the parameters ``at`` of the margin. Each of its rows counts by a ``weight`` (None for 1),
-    which is that of all subjects where they ``share`` one row.
-    """
+class _Slopes(_Blocks):
+    """The terms log d/dlog t log H(t) of ``subjects``, whose design multiplies the parameters ``at`` of the margin."""
 
     margin: int
     at: IntArray
@@ -465,22 +420,9 @@ class Slopes:
     drift: Drift | None
     weight: FloatArray | None
     subjects: Rows
-    share: bool
 
-    def forget(self) -> None:
-        """Give back memory."""
-        self.__dict__.pop("kept", None)
-
-    @cached_property
-    def kept(self) -> list[Block]:
-        """The blocks, for a fit."""
-        return list(self.blocks())
-
-    def blocks(self, size: int = 0) -> Iterator[Block]:
+    def blocks(self, size: int = 0) -> Iterator[tuple[Rows, FloatArray, FloatArray | None]]:
         """Subjects with the rows of the design and their weights, where each has about ``size`` values beside."""
-        if self.share:
-            yield self.subjects, self.basis.slopes(np.log(self.t[:1])), self.weight
-            return
         for rows in row_blocks(self.t.size, max(self.at.size, size)):
             subjects, design = self.subjects[rows], self.basis.slopes(np.log(self.t[rows]))
             if self.drift is not None:

@@ -30,9 +30,9 @@ from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.registry import as_taus, walks_from_independence
 from cocensor.data import Survival
 from cocensor.joint.design import Design
+from cocensor.joint.fit import STARTS, JointProblem
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
-from cocensor.joint.problem import STARTS, JointProblem
 from cocensor.joint.settings import DEFAULT_MARGINS, LARGEST_TAU, AskedTimeKind, Family, Knots, resolve_family
 from cocensor.warnings import FitWarning
 

@@ -14,7 +14,7 @@ import numpy as np
 import cocensor as cc
 from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
-from cocensor.adjustments.imputation_design import Recipe, imputation_design
+from cocensor.adjustments.models.design import Recipe, imputation_design
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
 from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row

@@ -9,13 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import IntArray, row_blocks
+from cocensor._numerics import GOLDEN, splitmix64
 from cocensor.scale.scan import Batch, Keys
 
 _ALL = 2**64 - 1
-# Of splitmix64 (Steele, Lea & Flood 2014): the golden ratio, and two multipliers.
-_GOLDEN, _FIRST, _SECOND = (
-    np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
 
 
 def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
@@ -26,10 +23,7 @@ def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
     >>> [f"{key:016x}" for key in hashed(np.arange(3))]
     ['e220a8397b1dcdaf', '6e789e6aa1b965f4', '06c45d188009454f']
     """
-    state = np.asarray(numbers).astype(np.uint64)
-    state += np.uint64(1)
-    state *= _GOLDEN
-    return _mixed(state)
+    return splitmix64((np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN)
 
 
 def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
@@ -49,15 +43,6 @@ def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
             there = lengths[rows] > 8 * k
             keys[rows][there] = hashed(keys[rows][there] ^ word[there])
     return keys
-
-
-def _mixed(state: Keys) -> Keys:
-    state ^= state >> np.uint64(30)
-    state *= _FIRST
-    state ^= state >> np.uint64(27)
-    state *= _SECOND
-    state ^= state >> np.uint64(31)
-    return state
 
 
 @dataclass

@@ -12,7 +12,7 @@ from cocensor._checks import BoolArray, Progress, check_whole, library_of
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Fitted, Imputation
-from cocensor.adjustments.imputation_design import wanted_times
+from cocensor.adjustments.models.design import wanted_times
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predictions, Survival
 from cocensor.data.predictions import Predicted, Probabilities

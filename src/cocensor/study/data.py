@@ -14,7 +14,7 @@ from cocensor._json import finite
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.adjustments import EventWeights, Fitted
-from cocensor.adjustments.joint_settings import design_given
+from cocensor.adjustments.models.joint import design_given
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula, Independence

@@ -14,8 +14,8 @@ from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, frame_of_
 from cocensor._numerics import pool_starts
 from cocensor._views import view
 from cocensor.adjustments import Fitted
-from cocensor.adjustments.imputation_design import risk_score
-from cocensor.adjustments.joint_settings import JointFit
+from cocensor.adjustments.models.design import risk_score
+from cocensor.adjustments.models.joint import JointFit
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeAxis

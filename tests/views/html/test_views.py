@@ -3,7 +3,7 @@
 import pytest
 
 import cocensor as cc
-from cocensor.joint.problem import JointProblem
+from cocensor.joint.fit import JointProblem
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.report import Report
 from cocensor.views.numbers.grids import sensitivity_numbers

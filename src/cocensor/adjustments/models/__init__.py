@@ -1,0 +1,1 @@
+"""What adjustments fit to a sample: margins, joint models of event and dropout, hazards given covariates."""
