@@ -9,7 +9,6 @@ from cocensor._checks import as_choice
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
-from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
 from cocensor.metrics.calibration import (
     HighCalibrationError,
     IntegratedCalibrationIndex,
@@ -17,9 +16,14 @@ from cocensor.metrics.calibration import (
 )
 from cocensor.metrics.concordance import Concordance
 from cocensor.metrics.d_calibration import DCalibration
-from cocensor.metrics.decomposition import Discrimination, Miscalibration
-from cocensor.metrics.log import IntegratedLogScore
 from cocensor.metrics.net_benefit import NetBenefit
+from cocensor.metrics.proper import (
+    BrierScore,
+    Discrimination,
+    IntegratedBrierScore,
+    IntegratedLogScore,
+    Miscalibration,
+)
 
 _REGISTRY: dict[str, type[Metric]] = {
     each.name: each

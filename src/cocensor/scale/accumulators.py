@@ -13,7 +13,7 @@ from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue, PointwiseMetric
-from cocensor.metrics.auc import CumulativeDynamicAUC, area, roc_curve
+from cocensor.metrics.auc import CumulativeDynamicAUC, Roc, area
 from cocensor.metrics.base import Profile
 from cocensor.metrics.d_calibration import DCalibration
 from cocensor.metrics.horizon import refuse_until
@@ -229,7 +229,7 @@ class SingleTimeAUC:
         for name in self.models:
             order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
             value = area(order, event_free, event)
-            profile = roc_curve(order, event_free, event) if np.isfinite(value) else None
+            profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
             found[name] = MetricValue(value, profile=profile)
         return found
 
