@@ -64,6 +64,12 @@ class RestrictedAbsoluteError(Metric):
 
     name = "absolute_error"
     label = "restricted absolute error"
+    kind = "overall"
+    in_brief = "the mean distance between predicted and true times of the event"
+    explanation = (
+        "Restricted absolute error",
+        "How far, on average, predicted times are from those of the events, up to the horizon, in units of time.",
+    )
     direction = "smaller"
     range = (0.0, np.inf)
     mean_of_losses = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -19,7 +19,7 @@ from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics.base import MetricValue, Profile
+from cocensor.metrics.base import Accumulator, MetricValue, Profile
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.metrics.sections import (
@@ -66,6 +66,15 @@ class CumulativeDynamicAUC(SectionMetric):
 
     name = "auc"
     label = "mean AUC"
+    kind = "discrimination"
+    in_brief = "the chance that a subject with the event was given a greater risk than one still without it"
+    explanation = (
+        "AUC",
+        "The chance that, of two subjects of whom one had the event by a time and the other is still event-free, the "
+        "first was given the greater risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows the true "
+        "positive rate at each false positive rate; the mean AUC weights each time by its events. It rewards ranking "
+        "only: predicted chances that are all far too high do not change it.",
+    )
     curve_label = "AUC"
     direction = "greater"
     range = (0.0, 1.0)
@@ -73,6 +82,7 @@ class CumulativeDynamicAUC(SectionMetric):
     single_times = "also"
     profile_labels = ("false positive rate", "true positive rate")
     profile_range = (0.0, 1.0)
+    profile_style = "roc"
     undefined = "nobody had the event, or nobody is event-free"
 
     def __post_init__(self) -> None:
@@ -138,6 +148,10 @@ class CumulativeDynamicAUC(SectionMetric):
         values = self._means(status, predictions, curves, sums)
         return values, self._mean_linearised(predictions, curves, sums, known)
 
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
+        """At one time the weights and predictions of all subjects can be held."""
+        return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
+
     def _means(
         self, status: EventWeights, predictions: Mapping[str, Predicted], curves: FloatArray, sums: FloatArray
     ) -> dict[str, MetricValue]:
@@ -192,6 +206,47 @@ class CumulativeDynamicAUC(SectionMetric):
                 yield tile
 
         return self._values(status, predictions, with_sums(), known), sums
+
+
+#: Up to this many subjects of a stream the AUC at a single time is that of all, whose predictions for it are held.
+MOST_HELD = 10_000_000
+
+
+class SingleTimeAUC:
+    """The AUC of several models at one time: the weights and predictions of all subjects at that time are held."""
+
+    covariance = None
+
+    def __init__(self, grid: TimeGrid, models: Sequence[str]) -> None:
+        self.grid, self.models = grid, tuple(models)
+        #: By batch, two rows of weights (event-free and event), and by model a row of markers.
+        self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
+
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        [tile] = status.tiles()
+        weights = np.concatenate(tile.by_time)
+        markers = {
+            name: predictions[name].marker(self.grid.sorted, slice(None))[:, 0] for name in self.models
+        }
+        self._batches.append((weights, markers))
+
+    def merge(self, other: SingleTimeAUC) -> None:
+        """Take up what another has taken up."""
+        self._batches += other._batches
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model; NaN from the time ``until`` on."""
+        if until <= self.grid.last:
+            return {name: MetricValue(np.nan) for name in self.models}
+        event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
+        found = {}
+        for name in self.models:
+            order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
+            value = area(order, event_free, event)
+            profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
+            found[name] = MetricValue(value, profile=profile)
+        return found
 
 
 def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:

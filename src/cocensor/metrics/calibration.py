@@ -38,6 +38,15 @@ class CalibrationMetric(SectionMetric):
     """A summary of the distances between the smooth calibration curve and the diagonal."""
 
     at: float | None = None
+    kind = "calibration"
+    explanation = (
+        "Calibration",
+        "Whether, of those with a predicted chance of 30 %, 30 % have the event. The calibration curve shows the share "
+        "with the event by what was predicted; on the diagonal the two are the same. The integrated calibration index "
+        "(ICI) is the mean distance between them over the subjects, E50 the median, and E90 what a tenth of the "
+        "subjects exceeds. 0 is perfect, but noise keeps every one of them above 0: small differences close to 0 mean "
+        "little.",
+    )
     direction = "smaller"
     range = (0.0, 1.0)
     has_skill = False
@@ -46,6 +55,7 @@ class CalibrationMetric(SectionMetric):
         "observed share with the event",
     )
     profile_range = (0.0, 1.0)
+    profile_style = "calibration"
     undefined = "nobody, or everybody, had the event"
     level: ClassVar[float | None] = None
 
@@ -96,6 +106,7 @@ class IntegratedCalibrationIndex(CalibrationMetric):
 
     name = "ici"
     label = "ICI"
+    in_brief = "the mean distance between predicted risks and observed frequencies"
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,7 @@ class MedianCalibrationError(CalibrationMetric):
 
     name = "e50"
     label = "E50"
+    in_brief = "the median distance between predicted risks and observed frequencies"
     level = 0.5
 
 
@@ -153,6 +165,9 @@ class HighCalibrationError(CalibrationMetric):
 
     name = "e90"
     label = "E90"
+    in_brief = (
+        "the distance between predicted risks and observed frequencies that a tenth of the subjects exceeds"
+    )
     level = 0.9
 
 

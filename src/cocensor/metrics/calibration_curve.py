@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
@@ -118,6 +118,18 @@ class CalibrationCurve:
     e50: Estimate
     e90: Estimate
     notes: tuple[Note, ...] = ()
+
+    #: The fields that are single numbers, and what they are called in tables.
+    summaries: ClassVar[dict[str, str]] = {
+        "mean_predicted": "mean predicted",
+        "mean_observed": "observed",
+        "observed_expected": "observed over expected",
+        "slope": "slope",
+        "intercept": "intercept",
+        "ici": "ICI",
+        "e50": "E50",
+        "e90": "E90",
+    }
 
 
 @score_function

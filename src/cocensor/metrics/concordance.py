@@ -49,6 +49,14 @@ class Concordance(Metric):
 
     name = "concordance"
     label = "concordance"
+    kind = "discrimination"
+    in_brief = "the chance that, of two subjects, the one whose event comes first was given the greater risk"
+    explanation = (
+        "Concordance",
+        "The chance that, of two subjects, the one whose event comes first was given the greater risk, up to the "
+        "horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can order subjects well although its "
+        "predicted chances are far off, so it should not be the only basis for choosing one.",
+    )
     direction = "greater"
     range = (0.0, 1.0)
     needs_curves = False

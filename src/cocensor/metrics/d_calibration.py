@@ -20,7 +20,7 @@ from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric, MetricValue, Profile
-from cocensor.metrics.horizon import refuse_unanswered
+from cocensor.metrics.horizon import refuse_unanswered, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
@@ -58,9 +58,18 @@ class DCalibration(Metric):
 
     name = "d_calibration"
     label = "D-calibration error"
+    kind = "calibration"
+    in_brief = "how unevenly events fall on the levels of the predicted curves"
+    explanation = (
+        "D-calibration",
+        "If a model is right, events fall evenly on the levels of its curves: a tenth of the subjects has the event "
+        "while the curve falls from 1 to 0.9, and so on. The error is the share of subjects in the wrong cell; a small "
+        "p-value says that chance alone does not explain it. A model that predicts the same for everybody can pass.",
+    )
     direction = "smaller"
     range = (0.0, 1.0)
     has_skill = False
+    profile_style = "levels"
     #: At level 0 are those event-free at the last time.
     profile_labels = (
         "predicted survival at the event, up to",
@@ -97,6 +106,10 @@ class DCalibration(Metric):
             status, [(cells, surplus, 0.5 * np.sign(surplus.sum(axis=0))) for cells, surplus in found]
         )
 
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> LevelSums:
+        """What is in the cells are sums over subjects."""
+        return LevelSums(self, grid, models)
+
     def _cells(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> dict[str, tuple[Cells, FloatArray]]:
@@ -105,6 +118,35 @@ class DCalibration(Metric):
         cells = {name: Cells.of(each, times, upper) for name, each in predictions.items()}
         surplus = surpluses(status, cells)
         return {name: (cells[name], surplus[name]) for name in cells}
+
+
+class LevelSums:
+    """D-calibration of several models: what is in the cells of predicted levels are sums over subjects."""
+
+    covariance = None
+
+    def __init__(self, metric: DCalibration, grid: TimeGrid, models: Sequence[str]) -> None:
+        self.metric, self.grid, self.models = metric, grid, tuple(models)
+        self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
+        self._normaliser = 0.0
+
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        asked = {name: predictions[name] for name in self.models}
+        for name, surplus in self.metric.surpluses(status, asked).items():
+            self._surplus[name] += surplus
+        self._normaliser += status.normaliser
+
+    def merge(self, other: LevelSums) -> None:
+        """Take up what another has taken up."""
+        for name, surplus in other._surplus.items():
+            self._surplus[name] += surplus
+        self._normaliser += other._normaliser
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model."""
+        refuse_until(until, self.grid)
+        return {name: self.metric.of_gaps(each / self._normaliser) for name, each in self._surplus.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,11 +61,20 @@ class NetBenefit(SectionMetric):
 
     name = "net_benefit"
     label = "net benefit"
+    kind = "benefit"
+    in_brief = "the share of events that treatment by risk finds, minus unnecessary treatments"
+    explanation = (
+        "Net benefit",
+        "What it is worth to treat those whose predicted risk reaches a threshold: the share of events that are found, "
+        "minus the unnecessary treatments, weighted by the odds of the threshold. Treating nobody has a net benefit of "
+        "0. A model is of use at a threshold where it is above both treating everybody and treating nobody.",
+    )
     direction = "greater"
     range = (-np.inf, 1.0)
     has_skill = False
     mean_of_losses = True
     profile_labels = ("risk threshold", "net benefit")
+    profile_style = "decision"
 
     def __post_init__(self) -> None:
         check_number(self.threshold, "threshold", lower=0.0, upper=1.0)

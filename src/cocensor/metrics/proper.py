@@ -43,6 +43,13 @@ def _squared_known(event_free: FloatArray, p: FloatArray, out: FloatArray) -> No
 BRIER = Loss(event_free=_squared_gap, event=_squared, known=_squared_known, largest=1.0)
 
 
+_EXPLANATION = (
+    "Brier score",
+    "The mean squared distance between the predicted probability of being event-free and what happened, 1 or 0. The "
+    "integrated score is its mean over time up to the horizon. 0 is perfect; predicting 50 % for everybody gives 0.25.",
+)
+
+
 @dataclass(frozen=True)
 class IntegratedBrierScore(PointwiseMetric):
     """The Brier score averaged over time; see :func:`integrated_brier_score`.
@@ -60,6 +67,9 @@ class IntegratedBrierScore(PointwiseMetric):
     name = "ibs"
     label = "integrated Brier score"
     curve_label = "Brier score"
+    kind = "overall"
+    in_brief = "the mean squared error of the predicted probabilities over time"
+    explanation = _EXPLANATION
     range = (0.0, 1.0)
 
     @property
@@ -91,6 +101,9 @@ class BrierScore(AtOneTime):
 
     name = "brier"
     label = "Brier score"
+    kind = "overall"
+    in_brief = "the mean squared error of the predicted probabilities"
+    explanation = _EXPLANATION
     range = (0.0, 1.0)
 
     @property
@@ -339,6 +352,12 @@ class PartOfBrier(SectionMetric):
 
     at: float | None = None
     undefined = "the weights of a subject have a negative sum"
+    explanation = (
+        "Parts of the Brier score",
+        "Miscalibration is how much of the Brier score would go if the predicted chances were set right without "
+        "changing their order; discrimination is how much a model that is set right gains over one and the same chance "
+        "for everybody.",
+    )
     has_skill = False
 
     def value(self, section: Section) -> float:
@@ -388,6 +407,8 @@ class Miscalibration(PartOfBrier):
 
     name = "miscalibration"
     label = "miscalibration"
+    kind = "calibration"
+    in_brief = "the part of the Brier score that is due to wrong levels of risk"
     direction = "smaller"
     range = (0.0, 1.0)
 
@@ -418,6 +439,8 @@ class Discrimination(PartOfBrier):
 
     name = "discrimination"
     label = "discrimination"
+    kind = "discrimination"
+    in_brief = "the part of the Brier score that is gained by separating subjects"
     direction = "greater"
     range = (0.0, 0.25)
 
@@ -542,6 +565,13 @@ class IntegratedLogScore(PointwiseMetric):
 
     name = "ils"
     label = "integrated log score"
+    kind = "overall"
+    in_brief = "how little probability was given to what happened, on a logarithmic scale"
+    explanation = (
+        "Log score",
+        "The mean of minus the logarithm of the probability that was given to what happened. It punishes confident "
+        "errors harder than the Brier score does.",
+    )
     curve_label = "log score"
     range = (0.0, np.inf)
 
