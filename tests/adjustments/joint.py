@@ -6,8 +6,8 @@ import cocensor as cc
 from cocensor.adjustments.samples import Samples
 from cocensor.data.border import as_predictions
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
+from cocensor.metrics.proper import BRIER
 from cocensor.simulate import SyntheticDesign
 
 

@@ -12,8 +12,8 @@ import cocensor as cc
 from cocensor.adjustments.models import nuisances
 from cocensor.adjustments.models.nuisances import _keys
 from cocensor.data.border import as_predictions
-from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
+from cocensor.metrics.proper import BRIER
 from cocensor.study.ranking import standing
 from tests.refusals import refuses
 

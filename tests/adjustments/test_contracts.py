@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.data.border import as_predictions
-from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
+from cocensor.metrics.proper import BRIER
 from tests.refusals import refuses
 from tests.strategies import archimedean, member_id, members, outcomes
 

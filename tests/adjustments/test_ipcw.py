@@ -11,9 +11,8 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.preprocessing import OneHotEncoder
 
 import cocensor as cc
-from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
-from cocensor.metrics.log import log_loss
+from cocensor.metrics.proper import BRIER, log_loss
 from tests.refusals import refuses
 
 Y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 0, 0])

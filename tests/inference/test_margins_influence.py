@@ -11,8 +11,7 @@ import cocensor as cc
 from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Predictions
 from cocensor.inference.influence import batched_rows, influence
-from cocensor.metrics.brier import IntegratedBrierScore
-from cocensor.metrics.log import IntegratedLogScore
+from cocensor.metrics.proper import IntegratedBrierScore, IntegratedLogScore
 from tests.strategies import ARCHIMEDEAN, archimedean, member_id, members, outcomes
 
 TIMES = np.array([0.4, 0.75, 1.0, 1.55])

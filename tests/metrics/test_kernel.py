@@ -9,9 +9,8 @@ from cocensor._parallel import one_core
 from cocensor.data import Predictions
 from cocensor.metrics import kernel
 from cocensor.metrics.absolute_error import _MISSED
-from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import Loss, SumsBySubject, mean_losses
-from cocensor.metrics.log import log_loss
+from cocensor.metrics.proper import BRIER, log_loss
 
 LOSSES = {
     "brier": BRIER,

@@ -7,8 +7,8 @@ from sklearn.metrics import roc_curve as peer_roc
 import cocensor as cc
 from cocensor.data.predictions import RiskScores
 from cocensor.inference.influence import influence
+from cocensor.metrics.auc import FALSE_ALARMS, Roc
 from cocensor.metrics.ranks import Order
-from cocensor.metrics.roc import FALSE_ALARMS, Roc
 from tests.metrics.test_auc import ADJUSTMENTS, CURVES, RISK, TIED, TIMES, Y
 from tests.refusals import refuses
 

@@ -9,7 +9,7 @@ from lifelines import CoxPHFitter
 from sksurv.metrics import concordance_index_censored
 
 import cocensor as cc
-from cocensor.metrics.harrell import harrell_c
+from cocensor.metrics.concordance import harrell_c
 from cocensor.paper import SemiSynthetic
 from cocensor.paper.datasets import Dataset, UnseenLevelWarning, load_gbsg, load_whas
 

@@ -16,7 +16,8 @@ from cocensor.adjustments.whole import WholeSample
 from cocensor.data.predictions import RiskScores
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
-from cocensor.scale.accumulators import MOST_HELD, Moments, accumulator_of
+from cocensor.metrics.auc import MOST_HELD
+from cocensor.scale.accumulators import Moments, accumulator_of
 from cocensor.scale.draw import hashed
 from cocensor.scale.passes import merged
 from cocensor.scale.scan import Batch, Part, Scan

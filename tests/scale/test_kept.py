@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.scale import accumulators
+from cocensor.metrics import auc
 from cocensor.scale.draw import hashed
 from cocensor.scale.evaluate import _most_kept
 from cocensor.study.ranking import standing
@@ -105,7 +105,7 @@ def test_a_note_names_what_comes_from_the_subjects_kept():
     assert note.kind == "decision"
     assert note.values["metrics"] == ["concordance"]
     assert note.text.endswith("those 120 subjects alone: concordance.")
-    with patch.object(accumulators, "MOST_HELD", 599):
+    with patch.object(auc, "MOST_HELD", 599):
         many = study(600, 7).scan().evaluate(**asked)
     [note] = [each for each in many.notes if each.code == "from_kept_rows"]
     assert note.values["metrics"] == ["concordance", "AUC at 0.3", "AUC at 0.6"]

@@ -10,11 +10,16 @@ import cocensor as cc
 from cocensor._checks import as_choice, check_choice
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.options import assumption, called, given, items, numbers, option_group, score
-from cocensor.metrics.registry import metric_labels
+from cocensor.metrics.registry import metric_kinds, metric_labels, settings_of
 from cocensor.study.plan import DEFAULT_METRICS, SETS, Plan, check_has_ratios
 
-# A setting that an option has, and the metric that it belongs to.
-_SETTINGS = {"floor": "ils", "threshold": "net_benefit"}
+# A setting that an option has, and the metric that needs it.
+_SETTINGS = {
+    setting: name
+    for name, kind in metric_kinds().items()
+    for setting, needed in settings_of(kind).items()
+    if needed
+}
 
 
 @option_group

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, Unpack, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_choice, row_blocks
-from cocensor.adjustments import Adjustment, EventWeights, Fitted
+from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, Linearised
-from cocensor.copulas import Copula
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
-from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.d_calibration import refuse_unless_known
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
-from cocensor.metrics.levels import refuse_unless_known
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.scoring import Assumed, Given, score_function
 
 #: Which time a curve predicts.
 PredictedTime = Literal["median", "mean"]
@@ -65,11 +62,17 @@ class RestrictedAbsoluteError(Metric):
 
     predicted: PredictedTime = "median"
 
-    name: ClassVar[str] = "absolute_error"
-    label: ClassVar[str] = "restricted absolute error"
-    direction: ClassVar[Direction] = "smaller"
-    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    mean_of_losses: ClassVar[bool] = True
+    name = "absolute_error"
+    label = "restricted absolute error"
+    kind = "overall"
+    in_brief = "the mean distance between predicted and true times of the event"
+    explanation = (
+        "Restricted absolute error",
+        "How far, on average, predicted times are from those of the events, up to the horizon, in units of time.",
+    )
+    direction = "smaller"
+    range = (0.0, np.inf)
+    mean_of_losses = True
 
     def __post_init__(self) -> None:
         check_choice(self.predicted, "predicted", get_args(PredictedTime))
@@ -120,18 +123,13 @@ class RestrictedAbsoluteError(Metric):
         return [_TimeBefore(predicted_times(each, horizon, self.predicted)) for each in predictions.values()]
 
 
+@score_function
 def restricted_absolute_error(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
+    given: Given,
     *,
     predicted: PredictedTime = "median",
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
     return_influence: bool = False,
+    **assumed: Unpack[Assumed],
 ) -> Any:
     r"""How far predicted times are off on average, up to the last of the times, h:
 
@@ -167,8 +165,7 @@ def restricted_absolute_error(
     0.79
     """
     metric = RestrictedAbsoluteError(predicted)
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.values(metric, return_influence)
+    return given.read(**assumed).values(metric, return_influence)
 
 
 def predicted_times(predictions: Predicted, horizon: float, predicted: PredictedTime) -> FloatArray:

@@ -1,27 +1,27 @@
-"""The area under the ROC curve at a time."""
+"""The ROC curve at a time, and the area under it."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from cocensor._checks import FloatArray
-from cocensor.adjustments import Adjustment, EventWeights, Fitted
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, IntArray, Rows
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
 from cocensor.adjustments.tile import Tile
-from cocensor.copulas import Copula
+from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
-from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import MetricValue, Profile
+from cocensor.inference.estimates import Estimates
+from cocensor.inference.influence import batched_rows
+from cocensor.metrics.base import Accumulator, MetricValue, Profile
 from cocensor.metrics.ranks import Order
-from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.metrics.sections import (
     Linear,
     Section,
@@ -30,8 +30,14 @@ from cocensor.metrics.sections import (
     held,
     sections,
 )
-from cocensor.metrics.single_time import SingleTimes
 from cocensor.warnings import HorizonWarning
+
+#: False positive rates at which a ROC curve is given.
+FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
+# A share of false alarms that the subjects give, up to rounding, is met.
+_ROUNDING = 1e-12
+# Half the width over which slopes are taken is at least this.
+_NARROWEST = 0.02
 
 
 @dataclass(frozen=True)
@@ -58,16 +64,26 @@ class CumulativeDynamicAUC(SectionMetric):
 
     at: float | None = None
 
-    name: ClassVar[str] = "auc"
-    label: ClassVar[str] = "mean AUC"
-    curve_label: ClassVar[str | None] = "AUC"
-    direction: ClassVar[Direction] = "greater"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs_curves: ClassVar[bool] = False
-    single_times: ClassVar[SingleTimes] = "also"
-    profile_labels: ClassVar[tuple[str, str] | None] = ("false positive rate", "true positive rate")
-    profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    undefined: ClassVar[str] = "nobody had the event, or nobody is event-free"
+    name = "auc"
+    label = "mean AUC"
+    kind = "discrimination"
+    in_brief = "the chance that a subject with the event was given a greater risk than one still without it"
+    explanation = (
+        "AUC",
+        "The chance that, of two subjects of whom one had the event by a time and the other is still event-free, the "
+        "first was given the greater risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows the true "
+        "positive rate at each false positive rate; the mean AUC weights each time by its events. It rewards ranking "
+        "only: predicted chances that are all far too high do not change it.",
+    )
+    curve_label = "AUC"
+    direction = "greater"
+    range = (0.0, 1.0)
+    needs_curves = False
+    single_times = "also"
+    profile_labels = ("false positive rate", "true positive rate")
+    profile_range = (0.0, 1.0)
+    profile_style = "roc"
+    undefined = "nobody had the event, or nobody is event-free"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,7 +119,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
-        return roc_curve(section.order, section.event_free, section.event)
+        return _roc(section).profile
 
     def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
@@ -131,6 +147,10 @@ class CumulativeDynamicAUC(SectionMetric):
         curves, sums = self._over_time(status, predictions, known if at_once else None)
         values = self._means(status, predictions, curves, sums)
         return values, self._mean_linearised(predictions, curves, sums, known)
+
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
+        """At one time the weights and predictions of all subjects can be held."""
+        return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
 
     def _means(
         self, status: EventWeights, predictions: Mapping[str, Predicted], curves: FloatArray, sums: FloatArray
@@ -188,6 +208,47 @@ class CumulativeDynamicAUC(SectionMetric):
         return self._values(status, predictions, with_sums(), known), sums
 
 
+#: Up to this many subjects of a stream the AUC at a single time is that of all, whose predictions for it are held.
+MOST_HELD = 10_000_000
+
+
+class SingleTimeAUC:
+    """The AUC of several models at one time: the weights and predictions of all subjects at that time are held."""
+
+    covariance = None
+
+    def __init__(self, grid: TimeGrid, models: Sequence[str]) -> None:
+        self.grid, self.models = grid, tuple(models)
+        #: By batch, two rows of weights (event-free and event), and by model a row of markers.
+        self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
+
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        [tile] = status.tiles()
+        weights = np.concatenate(tile.by_time)
+        markers = {
+            name: predictions[name].marker(self.grid.sorted, slice(None))[:, 0] for name in self.models
+        }
+        self._batches.append((weights, markers))
+
+    def merge(self, other: SingleTimeAUC) -> None:
+        """Take up what another has taken up."""
+        self._batches += other._batches
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model; NaN from the time ``until`` on."""
+        if until <= self.grid.last:
+            return {name: MetricValue(np.nan) for name in self.models}
+        event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
+        found = {}
+        for name in self.models:
+            order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
+            value = area(order, event_free, event)
+            profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
+            found[name] = MetricValue(value, profile=profile)
+        return found
+
+
 def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
     """Return the AUC of subjects in an order, by their two weights; NaN where there are no cases, or no controls."""
     pairs = event_free.sum() * event.sum() - float(event_free @ event)
@@ -196,15 +257,6 @@ def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
     if order.constant:
         return 0.5
     return float(event[order.rows] @ order.others_below(event_free[order.rows]) / pairs)
-
-
-def roc_curve(order: Order, event_free: FloatArray, event: FloatArray) -> Profile:
-    """Return the ROC curve of subjects in an order, by their two weights."""
-    return Profile(FALSE_ALARMS, Roc(order, event_free, event).found())
-
-
-def _roc(section: Section) -> Roc:
-    return Roc(section.order, section.event_free, section.event)
 
 
 def new_events(sums: FloatArray) -> FloatArray:
@@ -219,17 +271,9 @@ def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
     return float(curve[used] @ events[used] / total) if total else np.nan
 
 
+@score_function
 def cumulative_dynamic_auc(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
-    *,
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
-    return_influence: bool = False,
+    given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
 ) -> Any:
     r"""The area under the ROC curve at each time, and its mean.
 
@@ -299,15 +343,225 @@ def cumulative_dynamic_auc(
     Hung, H., Chiang, C.-T. (2010). Estimation methods for time-dependent AUC models with survival data. *Canadian
     Journal of Statistics* 38, 8–26.
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
-    metric = CumulativeDynamicAUC()
-    found = asked.with_mean(metric, return_influence)
-    pairs = found[0] if return_influence else found
-    means = [mean for _, mean in (pairs.values() if asked.several else [pairs])]
+    request = given.read(risk=True, **assumed)
+    scores = request.with_mean(CumulativeDynamicAUC(), return_influence)
+    pairs = scores[0] if return_influence else scores
+    means = [mean for _, mean in (pairs.values() if request.several else [pairs])]
     if np.isnan(means).any():
         warnings.warn(
             "the mean AUC is NaN: at one of the times nobody is event-free, or nobody had the event at any.",
             HorizonWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return found
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """The ROC curve at a time: which share of the events is found at which share of false alarms.
+
+    Attributes
+    ----------
+    time : float
+    false_alarms, found : array of shape (101,)
+        Of those event-free, and of those who had the event by then, the share above a threshold.
+    low, high : array of shape (101,)
+        Limits of ``found`` at each share of false alarms on its own; NaN where none were asked for.
+    auc : float
+        The area under the curve, of all subjects and not of the 101 points.
+
+    See Also
+    --------
+    survival_roc_curve : Makes it, with an example.
+    """
+
+    time: float
+    false_alarms: FloatArray = field(repr=False)
+    found: FloatArray = field(repr=False)
+    low: FloatArray = field(repr=False)
+    high: FloatArray = field(repr=False)
+    auc: float
+
+
+@score_function
+def survival_roc_curve(
+    given: Given, *, confidence_level: float | None = 0.95, **assumed: Unpack[Assumed]
+) -> Any:
+    r"""The ROC curve behind the AUC at a time, of a risk score or of predicted survival probabilities.
+
+    An alarm is raised for the subjects whose marker M lies above a threshold c, :math:`h_i = 1[M_i > c]`. With the
+    weights of the adjustment, the share of false alarms among those event-free at t is :math:`p = \sum_i a_i h_i /
+    \sum_i a_i`, and the share of events found is :math:`R(p) = \sum_i b_i h_i / \sum_i b_i`. Where markers are equal
+    the curve runs along a line. What it rests on, and what ``estimate`` may be, is as in
+    :func:`cumulative_dynamic_auc`.
+
+    Weights below 0, which dependent IPCW and AIPCW may have, would make the share of false alarms fall on the way: it
+    is taken as the largest so far, and the area under that curve is not the AUC. Imputed subjects, event-free in
+    part, are in both shares. The AUC does not hold them against themselves, so that the area is nearer to ½, by at most
+    1/n.
+
+    The limits are R(p) ± z standard errors, cut to [0, 1]. The threshold at a given p moves with those event-free; that
+    counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects. So limits
+    are approximate where the curve is steep. With more than 4,096 subjects random batches stand for single ones.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, adjustment, x_train, x_test, copula
+        As in :func:`cumulative_dynamic_auc`.
+    times : float or array-like
+        One time gives one curve, several a list.
+    confidence_level : float or None
+        None for no limits, for adjustments without an analytic influence.
+
+    Returns
+    -------
+    RocCurve, or a list of such; for a dict of models a dict
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import survival_roc_curve
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.normal(size=300)
+    >>> y = (rng.exponential(np.exp(-risk)), rng.uniform(size=300) < 0.7)
+    >>> curve = survival_roc_curve(y, y, risk, 0.5)
+    >>> curve
+    RocCurve(time=0.5, auc=0.802...)
+    >>> of_100 = {"false alarms": curve.false_alarms, "found": curve.found, "from": curve.low, "to": curve.high}
+    >>> {name: int(100 * values[20]) for name, values in of_100.items()}
+    {'false alarms': 20, 'found': 67, 'from': 54, 'to': 79}
+
+    References
+    ----------
+    Heagerty, P. J., Lumley, T., Pepe, M. S. (2000). Time-dependent ROC curves for censored survival data and a
+    diagnostic marker. *Biometrics* 56, 337–344.
+    """
+    request = given.read(risk=True, **assumed)
+    y = request.samples.y_test
+
+    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, RocCurve]:
+        return _curves_at(status, models, y, confidence_level)
+
+    return request.each_time(curves)
+
+
+def _curves_at(
+    status: EventWeights, models: Mapping[Any, Predicted], y: Survival, confidence_level: float | None
+) -> dict[Any, RocCurve]:
+    """The curves of some models at the one time of a status."""
+    metric = CumulativeDynamicAUC(float(status.grid.sorted[0]))
+    values = metric.evaluate(status, models)
+    nothing = Profile(FALSE_ALARMS, np.full(FALSE_ALARMS.size, np.nan))
+    found = np.array([(value.profile or nothing).y for value in values.values()])
+    limits = np.full((2, *found.shape), np.nan)
+    if confidence_level is not None:
+        try:
+            rows = batched_rows(status, metric.profile_functionals(status, models), y)
+        except ValueError as error:
+            raise ValueError(f"confidence_level must be None: {error}") from error
+        errors = Estimates(tuple(map(str, range(found.size))), found.ravel(), rows, range=metric.range)
+        limits = np.reshape(errors.confidence_intervals(confidence_level), limits.shape)
+    return {
+        name: RocCurve(
+            float(status.grid.sorted[0]), FALSE_ALARMS, found[m], limits[0, m], limits[1, m], value.value
+        )
+        for m, (name, value) in enumerate(values.items())
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    r"""A ROC curve: its corners, from nobody called to all, and the subjects behind it.
+
+    An alarm is raised for a share h of a subject with the marker M: 1 above a threshold, 0 below, and one and the same
+    share of all who are level with it, such that the share of false alarms among those event-free is
+    :math:`p = \sum_i a_i h_i / \sum_i a_i`. Of events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
+    """
+
+    order: Order
+    event_free: FloatArray
+    event: FloatArray
+
+    @cached_property
+    def _corners(self) -> tuple[FloatArray, FloatArray, IntArray]:
+        """False alarms and events found, and one subject of those who are called next; none at the end."""
+        rows = self.order.rows[::-1]
+        alarms, found = (np.concatenate(([0.0], np.cumsum(w[rows]))) for w in (self.event_free, self.event))
+        ends = np.arange(1, rows.size + 1) if self.order.ends is None else self.order.ends
+        called = np.append(rows.size - ends[::-1], rows.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Weights below 0 would make the curve turn back.
+            alarms = np.maximum.accumulate(alarms[called] / alarms[-1])
+            return alarms, found[called] / found[-1], rows[called[:-1]]
+
+    @property
+    def profile(self) -> Profile:
+        """The curve at 101 shares of false alarms."""
+        return Profile(FALSE_ALARMS, self.found())
+
+    def found(self, false_alarms: FloatArray = FALSE_ALARMS) -> FloatArray:
+        """The share of events found at shares of false alarms; NaN without events, or without anybody event-free."""
+        alarms, found, _ = self._corners
+        if not np.isfinite(alarms[-1] + found[-1]):
+            return np.full(false_alarms.shape, np.nan)
+        return np.interp(false_alarms + _ROUNDING, alarms, found)
+
+    def slopes(self) -> FloatArray:
+        r"""The rise of the curve around each share, over a width that narrows with the number of those event-free.
+
+        It is :math:`(R(p + h) - R(p - h))/2h` with :math:`h = \max(0.02, m^{-1/3}/2)`, cut to [0, 1], where
+        :math:`m = (\sum a)^2/\sum a^2`.
+        """
+        number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
+        half = max(_NARROWEST, 0.5 * number ** (-1.0 / 3.0))
+        low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
+        return (self.found(high) - self.found(low)) / (high - low)
+
+    def gradients(self, marker: FloatArray) -> list[RocGradient]:
+        """The derivatives at each share of false alarms; ``marker`` is that of the order, by subject."""
+        alarms, _, following = self._corners
+        found = self.found()
+        if not np.isfinite(found[0]):
+            return [NO_CURVE] * FALSE_ALARMS.size
+        at = np.minimum(np.searchsorted(alarms, FALSE_ALARMS + _ROUNDING, "right") - 1, alarms.size - 2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
+        by_free, by_event = -self.slopes() / self.event_free.sum(), 1.0 / self.event.sum()
+        each = zip(marker[following[at]], np.nan_to_num(called), FALSE_ALARMS, found, by_free, strict=True)
+        return [
+            RocGradient(marker, level, share, p, value, slope, float(by_event))
+            for level, share, p, value, slope in each
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class RocGradient:
+    r"""The derivatives of the share of events found at one share p of false alarms.
+
+    By b it is :math:`(h_i - R(p))/\sum b`. Who joins those event-free moves the threshold: by a it is
+    :math:`-R'(p)(h_i - p)/\sum a`.
+    """
+
+    marker: FloatArray | None
+    level: float = 0.0
+    called: float = 0.0
+    false_alarms: float = 0.0
+    found: float = 0.0
+    by_free: float = 0.0
+    by_event: float = 0.0
+
+    def of_subjects(self, rows: Rows) -> DenseGradient:
+        """Those of some subjects, at the one time."""
+        if self.marker is None:
+            return DenseGradient(np.zeros((rows.size, 1)), np.zeros((rows.size, 1)))
+        marker = self.marker[rows][:, None]
+        share = (marker > self.level) + self.called * (marker == self.level)
+        return DenseGradient(self.by_free * (share - self.false_alarms), self.by_event * (share - self.found))
+
+
+#: Of a curve that is not defined.
+NO_CURVE = RocGradient(None)
+
+
+def _roc(section: Section) -> Roc:
+    return Roc(section.order, section.event_free, section.event)

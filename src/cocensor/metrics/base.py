@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.data.times import TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.single_time import SingleTimes
+
+#: What metrics are about.
+Kind = Literal["overall", "discrimination", "calibration", "benefit"]
+#: How the curve behind a value is drawn: as such, or with what it is held against.
+ProfileStyle = Literal["line", "roc", "calibration", "decision", "levels"]
 
 
 class Profile(NamedTuple):
@@ -57,6 +62,25 @@ class MetricValue:
     profile: Profile | None = field(default=None, repr=False)
 
 
+class Accumulator(Protocol):
+    """What one metric needs of all subjects under one fit, for several ``models``: picklable, and small."""
+
+    models: tuple[str, ...]
+
+    @property
+    def covariance(self) -> FloatArray | None:
+        """Of the own parts of all subjects, by model; None where they are not known."""
+
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+
+    def merge(self, other: Self) -> None:
+        """Take up what another has taken up."""
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model, where ``until`` is from when on there are none."""
+
+
 class Metric(ABC):
     """A score of predictions that reads a :class:`EventWeights`, and nothing else, about the censoring.
 
@@ -69,6 +93,13 @@ class Metric(ABC):
     ----------
     name, label : str
         By which it is asked for, and what it is called in tables.
+    kind : {"overall", "discrimination", "calibration", "benefit"} or None
+        What it is about: the section of the report that it is in (the overall scores have none of their own), and the
+        verb of sentences, as in "ranks subjects better than".
+    in_brief : str
+        What it is, as the end of a sentence that begins "It is", such as "the mean squared error of …".
+    explanation : pair of str or None
+        What it is called where it is explained, and the explanation.
     curve_label : str or None
         What its values over time are called; None where there are none.
     direction : {"smaller", "greater"}
@@ -84,6 +115,8 @@ class Metric(ABC):
         What the curve behind a value runs over, and what it shows.
     profile_range : pair of float
         Between which values that curve lies.
+    profile_style : {"line", "roc", "calibration", "decision", "levels"}
+        How that curve is drawn: as a line, a ROC, calibration or decision curve, or as bars.
     has_skill : bool
         Whether a value can be held against that of a curve which is alike for all; not where such a curve is as good
         as any, as by calibration, nor where no model can have the best value.
@@ -120,12 +153,16 @@ class Metric(ABC):
     name: ClassVar[str]
     label: ClassVar[str]
     curve_label: ClassVar[str | None] = None
+    kind: ClassVar[Kind | None] = None
+    in_brief: ClassVar[str] = ""
+    explanation: ClassVar[tuple[str, str] | None] = None
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
     needs_curves: ClassVar[bool] = True
     single_times: ClassVar[SingleTimes] = "never"
     profile_labels: ClassVar[tuple[str, str] | None] = None
     profile_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    profile_style: ClassVar[ProfileStyle] = "line"
     has_skill: ClassVar[bool] = True
     mean_of_losses: ClassVar[bool] = False
     undefined: ClassVar[str] = "these weights give it no value"
@@ -177,6 +214,13 @@ class Metric(ABC):
     def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The curves behind the values as functions of the weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
+
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
+        """What adds up the values at the times of :meth:`grid` over batches of ``n`` subjects in all.
+
+        None where it takes all of them at once, or is a mean of losses, for which batches can be scored one by one.
+        """
+        return None
 
     @property
     def family(self) -> str:

@@ -1,23 +1,35 @@
-"""How far predicted chances of an event at a time are from those observed."""
+"""How far predicted chances of an event at a time are from those observed, by a smooth calibration curve."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from cocensor._checks import FloatArray
-from cocensor.adjustments import Adjustment, Fitted
-from cocensor.copulas import Copula
-from cocensor.inference.comparisons import Direction
+from cocensor._checks import BoolArray, FloatArray
+from cocensor._newton import Derivatives, minimise
+from cocensor._notes import Note, noted
+from cocensor._numerics import log1mexp
+from cocensor.joint.margins import Basis
 from cocensor.metrics.base import Profile
-from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibration
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.metrics.sections import Linear, Section, SectionMetric
 
+#: Columns beside the constant.
+DF = 4
+# The outer knots are at these quantiles of x, the others between them, equally far in probability.
+_OUTER = (0.05, 0.95)
+# A column of which less than this share is unexplained by the others counts as explained.
+_LEAST_SHARE = 1e-10
+# Data that a direction of the design separates have no best fit: their information falls towards 0 along it, and a
+# further step would move linear predictors by 1 for ever. Both limits are far from what rounding can reach: where a fit
+# is next to none, with coefficients of thousands, it is not for rounding to say whether there is one.
+_LEAST_INFORMATION = 1e-8
+_STEP = 1e-3
 #: A calibration curve is given at so many predictions, from their 1 % to their 99 % quantile.
 _POINTS = 41
 
@@ -26,15 +38,25 @@ class CalibrationMetric(SectionMetric):
     """A summary of the distances between the smooth calibration curve and the diagonal."""
 
     at: float | None = None
-    direction: ClassVar[Direction] = "smaller"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    has_skill: ClassVar[bool] = False
-    profile_labels: ClassVar[tuple[str, str] | None] = (
+    kind = "calibration"
+    explanation = (
+        "Calibration",
+        "Whether, of those with a predicted chance of 30 %, 30 % have the event. The calibration curve shows the share "
+        "with the event by what was predicted; on the diagonal the two are the same. The integrated calibration index "
+        "(ICI) is the mean distance between them over the subjects, E50 the median, and E90 what a tenth of the "
+        "subjects exceeds. 0 is perfect, but noise keeps every one of them above 0: small differences close to 0 mean "
+        "little.",
+    )
+    direction = "smaller"
+    range = (0.0, 1.0)
+    has_skill = False
+    profile_labels = (
         "predicted probability of the event",
         "observed share with the event",
     )
-    profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    undefined: ClassVar[str] = "nobody, or everybody, had the event"
+    profile_range = (0.0, 1.0)
+    profile_style = "calibration"
+    undefined = "nobody, or everybody, had the event"
     level: ClassVar[float | None] = None
 
     def value(self, section: Section) -> float:
@@ -82,8 +104,9 @@ class IntegratedCalibrationIndex(CalibrationMetric):
 
     at: float | None = None
 
-    name: ClassVar[str] = "ici"
-    label: ClassVar[str] = "ICI"
+    name = "ici"
+    label = "ICI"
+    in_brief = "the mean distance between predicted risks and observed frequencies"
 
 
 @dataclass(frozen=True)
@@ -110,9 +133,10 @@ class MedianCalibrationError(CalibrationMetric):
 
     at: float | None = None
 
-    name: ClassVar[str] = "e50"
-    label: ClassVar[str] = "E50"
-    level: ClassVar[float | None] = 0.5
+    name = "e50"
+    label = "E50"
+    in_brief = "the median distance between predicted risks and observed frequencies"
+    level = 0.5
 
 
 @dataclass(frozen=True)
@@ -139,9 +163,12 @@ class HighCalibrationError(CalibrationMetric):
 
     at: float | None = None
 
-    name: ClassVar[str] = "e90"
-    label: ClassVar[str] = "E90"
-    level: ClassVar[float | None] = 0.9
+    name = "e90"
+    label = "E90"
+    in_brief = (
+        "the distance between predicted risks and observed frequencies that a tenth of the subjects exceeds"
+    )
+    level = 0.9
 
 
 def curve_points(predicted: FloatArray) -> FloatArray:
@@ -191,17 +218,9 @@ def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
     return np.argpartition(distances, [first, last])[first : last + 1]
 
 
+@score_function
 def integrated_calibration_index(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
-    *,
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
-    return_influence: bool = False,
+    given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
 ) -> Any:
     r"""How far predicted chances of an event are from those observed, on average over subjects, at each time.
 
@@ -250,5 +269,217 @@ def integrated_calibration_index(
     Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
     index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.over_time(IntegratedCalibrationIndex(), return_influence)
+    return given.read(**assumed).over_time(IntegratedCalibrationIndex(), return_influence)
+
+
+# --- the smooth curve
+
+
+class Scores(NamedTuple):
+    """The predictions at a time on the scale of the link.
+
+    Predictions of exactly 0 or 1 are infinite there: they are ``held`` at the most extreme of the others, and at −1 and
+    1 where there are no others.
+    """
+
+    x: FloatArray
+    low: float
+    high: float
+    held: int
+
+    @classmethod
+    def of(cls, survival: FloatArray) -> Scores:
+        """Those of all subjects."""
+        x = _on_link(survival)
+        finite = np.isfinite(x)
+        low, high = (x[finite].min(), x[finite].max()) if finite.any() else (-1.0, 1.0)
+        return cls(np.clip(x, low, high), float(low), float(high), int((~finite).sum()))
+
+    def at(self, survival: FloatArray) -> FloatArray:
+        """Those of other predictions, held at the same ends."""
+        return np.clip(_on_link(survival), self.low, self.high)
+
+
+def _on_link(survival: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.log(-np.log(survival))
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """A constant, a straight line or a natural spline in x, of some ``df`` beside the constant."""
+
+    df: int
+    centre: float
+    spread: float
+    basis: Basis
+
+    def columns(self, x: FloatArray) -> FloatArray:
+        """The design at x."""
+        if not self.df:
+            return np.ones((x.size, 1))
+        return self.basis.values((x - self.centre) / self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothCalibration:
+    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject."""
+
+    scores: Scores
+    form: _Form
+    fit: CloglogFit
+    predicted: FloatArray
+
+    @property
+    def observed(self) -> FloatArray:
+        """The curve at the prediction of each subject."""
+        return self.fit.chance
+
+    def design(self, predicted: FloatArray) -> FloatArray:
+        """The columns of the regression at other predictions."""
+        return self.form.columns(self.scores.at(1.0 - predicted))
+
+    def log_hazard(self, predicted: FloatArray) -> FloatArray:
+        """The curve c at other predictions on the scale of the link, log(−log(1 − c))."""
+        return self.design(predicted) @ self.fit.coefficients
+
+    def curve(self, predicted: FloatArray) -> FloatArray:
+        """The curve at other predictions."""
+        return -np.expm1(-np.exp(self.log_hazard(predicted)))
+
+    @property
+    def notes(self) -> Iterator[Note]:
+        """What was decided on the way."""
+        if self.scores.held:
+            yield noted("extreme_in_curve", n=self.scores.held)
+        if self.form.df < DF:
+            yield noted("curve_is_simpler", df=self.form.df, of=DF)
+
+
+def smooth_calibration(section: Section) -> SmoothCalibration | None:
+    """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event.
+
+    There must be more distinct predictions, of subjects that count, than degrees of freedom; and where the fit has no
+    solution, because the spline separates perfectly those with the event, there is one less.
+    """
+    a, b = section.event_free, section.event
+    scores = Scores.of(section.survival)
+    for form in _forms(scores.x, (a != 0) | (b != 0)):
+        fit = fit_cloglog(form.columns(scores.x), a, b)
+        if fit is not None:
+            return SmoothCalibration(scores, form, fit, 1.0 - section.survival)
+    return None
+
+
+def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
+    """From the richest that the predictions allow to the constant."""
+    counted = x[used]
+    distinct = np.unique(counted).size
+    if distinct > 1:
+        centre, spread = float(counted.mean()), float(counted.std())
+        z, all_z = (counted - centre) / spread, (x - centre) / spread
+        for df in range(min(DF, distinct - 1), 0, -1):
+            knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
+            if np.unique(knots).size == knots.size and _has_full_rank(Basis(knots).values(z)):
+                yield _Form(df, centre, spread, Basis(knots).orthonormal(z))
+    yield _Form(0, 0.0, 1.0, Basis(np.empty(0)))
+
+
+def _has_full_rank(columns: FloatArray) -> bool:
+    length = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    if not length.min() > 0:
+        return False
+    scaled = columns / length
+    return bool(np.linalg.eigvalsh(scaled.T @ scaled)[0] > _LEAST_SHARE)
+
+
+# --- its regression
+
+
+@dataclass(frozen=True, eq=False)
+class CloglogFit:
+    r"""A fitted regression.
+
+    Attributes
+    ----------
+    coefficients : array of shape (K,)
+    design : array of shape (n, K)
+    hazard : array of shape (n,)
+        :math:`h = e^\eta`.
+    inverse_information : array of shape (K, K)
+    """
+
+    coefficients: FloatArray
+    design: FloatArray
+    hazard: FloatArray
+    inverse_information: FloatArray
+
+    @property
+    def chance(self) -> FloatArray:
+        """The fitted chance of an event, of each subject."""
+        return -np.expm1(-self.hazard)
+
+    @property
+    def chance_slope(self) -> FloatArray:
+        """Its derivative by the linear predictor."""
+        return self.hazard * np.exp(-self.hazard)
+
+    def by_weights(self, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The derivatives by a and by b of each subject of the combination ``direction`` of the coefficients."""
+        moved = self.design @ (self.inverse_information @ direction)
+        return -self.hazard * moved, _event_score(self.hazard) * moved
+
+
+def fit_cloglog(
+    design: FloatArray, event_free: FloatArray, event: FloatArray, offset: FloatArray | float = 0.0
+) -> CloglogFit | None:
+    """The regression; None where it has no solution, as where no subject, or every, had the event.
+
+    The design must hold a constant in its span, or be 1.
+    """
+    a, b = event_free, event
+    total = float(a.sum() + b.sum())
+    share = float(b.sum()) / total if total > 0 else np.nan
+    if not 0.0 < share < 1.0:
+        return None
+
+    def value(point: FloatArray) -> float:
+        with np.errstate(all="ignore"):
+            hazard = np.exp(design @ point + offset)
+            found = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
+        return found if np.isfinite(found) else np.inf
+
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
+    def derivatives(point: FloatArray) -> Derivatives:
+        hazard = np.exp(design @ point + offset)
+        of_event = _event_score(hazard)
+        curvature = a * hazard - b * of_event * (1.0 - hazard - of_event)
+        gradient = design.T @ (a * hazard - b * of_event) / total
+        return Derivatives(value(point), gradient, design.T @ (curvature[:, None] * design) / total)
+
+    constant = np.log(-np.log1p(-share)) - offset
+    start = np.linalg.lstsq(design, np.broadcast_to(constant, a.shape), rcond=None)[0]
+    found = minimise(
+        derivatives, value, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
+    )
+    if not np.isfinite(found.at.hessian).all() or _is_separated(found.at):
+        return None
+    step = np.linalg.solve(found.at.hessian, found.at.gradient)
+    if np.abs(design @ step).max() > _STEP:
+        return None
+    inverse: FloatArray = np.linalg.inv(found.at.hessian) / np.float64(total)
+    return CloglogFit(found.point, design, np.exp(design @ found.point + offset), inverse)
+
+
+def _event_score(hazard: FloatArray) -> FloatArray:
+    """The derivative g of log c by the linear predictor."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return np.where(hazard > 0, hazard / np.expm1(hazard), 1.0)
+
+
+def _is_separated(at: Derivatives) -> bool:
+    """Whether the information is next to none in some direction, with every coefficient in its own unit."""
+    scale = np.sqrt(np.abs(np.diag(at.hessian)))
+    if not scale.min() > 0:
+        return True
+    return bool(np.linalg.eigvalsh(at.hessian / np.outer(scale, scale))[0] < _LEAST_INFORMATION)

@@ -1,37 +1,43 @@
-"""Predicted against observed chances of an event at a time."""
+"""Predicted against observed chances of an event at a time, and mean curves over time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from cocensor._checks import FloatArray, IntArray, check_whole
+from cocensor._checks import BoolArray, FloatArray, IntArray, check_whole
 from cocensor._notes import Note, noted
-from cocensor.adjustments import Adjustment, EventWeights, Fitted
-from cocensor.copulas import Copula
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
+from cocensor.data.times import shown_time
 from cocensor.inference.bands import normal_quantile, simultaneous_quantile
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
-from cocensor.metrics.calibration import curve_points
-from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibration
-from cocensor.metrics.calibration_values import (
-    Together,
-    groups_by_risk,
-    no_curve,
-    of_curve,
-    of_groups,
-    rows_of,
-    summaries,
+from cocensor.inference.influence import batched_rows
+from cocensor.metrics.calibration import (
+    CloglogFit,
+    Scores,
+    SmoothCalibration,
+    curve_points,
+    distance,
+    fit_cloglog,
+    linear_distance,
+    smooth_calibration,
 )
-from cocensor.metrics.scoring import Asked
-from cocensor.metrics.sections import sections
+from cocensor.metrics.ranks import Order
+from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
+from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
+# Bins of the histogram of predictions.
 _BINS = 20
+# Derivatives of several values are held at once while they are no more numbers than this.
+_ELEMENTS = 2**23
+_DISTANCES: dict[str, float | None] = {"ici": None, "e50": 0.5, "e90": 0.9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,19 +119,22 @@ class CalibrationCurve:
     e90: Estimate
     notes: tuple[Note, ...] = ()
 
+    #: The fields that are single numbers, and what they are called in tables.
+    summaries: ClassVar[dict[str, str]] = {
+        "mean_predicted": "mean predicted",
+        "mean_observed": "observed",
+        "observed_expected": "observed over expected",
+        "slope": "slope",
+        "intercept": "intercept",
+        "ici": "ICI",
+        "e50": "E50",
+        "e90": "E90",
+    }
 
+
+@score_function
 def survival_calibration_curve(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
-    *,
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    n_groups: int = 10,
-    confidence_level: float = 0.95,
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
+    given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
 ) -> Any:
     r"""Predicted against observed chances of an event at a time: a smooth curve, groups, and summaries.
 
@@ -188,19 +197,13 @@ def survival_calibration_curve(
     """
     normal_quantile(confidence_level)
     check_whole(n_groups, "n_groups")
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    y = asked.samples.y_test
+    request = given.read(**assumed)
+    y = request.samples.y_test
 
-    def curves(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
-        at_each = [status.at_columns(slice(k, k + 1)) for k in range(status.grid.sorted.size)]
-        places = range(len(at_each)) if status.grid.place is None else status.grid.place
-        found = {}
-        for name, each in predictions.items():
-            by_time = [calibration_at(at, each, y, confidence_level, n_groups) for at in at_each]
-            found[name] = by_time[0] if asked.single else [by_time[k] for k in places]
-        return found
+    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, CalibrationCurve]:
+        return {name: calibration_at(status, models[name], y, confidence_level, n_groups) for name in models}
 
-    return asked.each(curves)
+    return request.each_time(curves)
 
 
 def calibration_at(
@@ -309,3 +312,289 @@ def _notes(
     if unknown:
         found.append(noted("no_standard_errors", why=unknown))
     return (*found, *status.interval_caveats)
+
+
+# --- values
+
+
+class Value(NamedTuple):
+    """A value by name, and how to get its derivatives; NaN, and why, where it is ``missing``."""
+
+    name: str
+    value: float
+    linear: Callable[[], Linear] | None = None
+    missing: str = ""
+
+
+def no_curve(time: float) -> str:
+    """Why nothing can be fitted."""
+    return f"by {shown_time(time)} nobody, or everybody, had the event"
+
+
+def groups_by_risk(order: Order, n_groups: int) -> IntArray:
+    """The group of each subject: of equal size by predicted risk, with equal predictions in one and the same.
+
+    Those of equal risk go where the middle of them belongs; groups that are left empty do not count.
+    """
+    n = order.rows.size
+    first, end = (np.arange(n), np.arange(1, n + 1)) if order.ties is None else order.ties
+    middle = np.floor_divide(n_groups * (first + end - 1), 2 * n)
+    result = np.empty(n, dtype=np.int64)
+    result[order.rows] = np.unique(middle, return_inverse=True)[1]
+    return result
+
+
+def of_curve(section: Section, smooth: SmoothCalibration | None) -> list[Value]:
+    """The coefficients of the smooth curve."""
+    if smooth is None:
+        return []
+    return [
+        Value(f"coefficient {k}", value, partial(_coefficient, section, smooth.fit, k))
+        for k, value in enumerate(smooth.fit.coefficients)
+    ]
+
+
+def of_groups(section: Section, group: IntArray) -> list[Value]:
+    """The shares that had the event."""
+    return [_observed(section, f"group {k}", group == k) for k in range(int(group.max()) + 1)]
+
+
+def summaries(section: Section, smooth: SmoothCalibration | None) -> list[Value]:
+    """Means, slope and intercept, and distances from the diagonal."""
+    predicted = 1.0 - section.survival
+    found = [
+        Value("mean_predicted", float(predicted.mean()), partial(_mean, predicted)),
+        _observed(section, "mean_observed", np.ones(predicted.size, dtype=bool)),
+        *_slope_and_intercept(section),
+    ]
+    for name, level in _DISTANCES.items():
+        if smooth is None:
+            found.append(Value(name, np.nan, missing=no_curve(section.time)))
+        else:
+            linear = partial(linear_distance, smooth, section, level)
+            found.append(Value(name, distance(smooth, level), linear))
+    return found
+
+
+def _slope_and_intercept(section: Section) -> Iterator[Value]:
+    """The slope of x, and the intercept where that is 1."""
+    x = Scores.of(section.survival).x
+    a, b = section.event_free, section.event
+    counted = x[(a != 0) | (b != 0)]
+    if counted.size and np.ptp(counted) > 0:
+        fit = fit_cloglog(np.column_stack((np.ones(x.size), x - counted.mean())), a, b)
+        yield _fitted(section, "slope", fit, 1)
+    else:
+        yield Value("slope", np.nan, missing="all predictions are equal")
+    yield _fitted(section, "intercept", fit_cloglog(np.ones((x.size, 1)), a, b, offset=x), 0)
+
+
+def _fitted(section: Section, name: str, fit: CloglogFit | None, k: int) -> Value:
+    if fit is None:
+        share = section.event.sum() / (section.event + section.event_free).sum()
+        perfect = (
+            "the predictions separate perfectly those with the event from the others"
+            if 0 < share < 1
+            else no_curve(section.time)
+        )
+        return Value(name, np.nan, missing=perfect)
+    return Value(name, float(fit.coefficients[k]), partial(_coefficient, section, fit, k))
+
+
+def _coefficient(section: Section, fit: CloglogFit, k: int) -> Linear:
+    by_a, by_b = fit.by_weights(np.eye(fit.coefficients.size)[k])
+    return Linear(float(fit.coefficients[k]), by_a, by_b)
+
+
+def _mean(predicted: FloatArray) -> Linear:
+    nothing = np.zeros_like(predicted)
+    return Linear(float(predicted.mean()), nothing, nothing, predicted - predicted.mean())
+
+
+def _observed(section: Section, name: str, member: BoolArray) -> Value:
+    """The share of some subjects that had the event."""
+    event = float(section.event[member].sum())
+    total = event + float(section.event_free[member].sum())
+    if not total > 0:
+        return Value(name, np.nan, missing="nobody counts")
+    return Value(name, event / total, partial(_share, member, event / total, total))
+
+
+def _share(member: BoolArray, share: float, total: float) -> Linear:
+    return Linear(share, *(np.where(member, by, 0.0) for by in (-share / total, (1.0 - share) / total)))
+
+
+def rows_of(values: Linearised, status: EventWeights, y: Survival) -> tuple[FloatArray, str]:
+    """Rows of the errors of values under a status, NaN where there are none; and why that is."""
+    try:
+        if status.n < 2:
+            raise ValueError("a single subject gives no standard error.")
+        return batched_rows(status, values, y), ""
+    except ValueError as error:
+        return np.full((1, values.size), np.nan), str(error)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The derivatives of several values at one time, of a few at a time."""
+
+    values: Sequence[Value]
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.values)
+
+    def parts(self, status: EventWeights) -> Iterator[Part]:
+        """As many at once as memory allows."""
+        width = max(1, _ELEMENTS // max(status.n, 1))
+        [tile] = status.tiles()
+        a, b = tile.event_free[:, 0], tile.event[:, 0]
+        for start in range(0, self.size, width):
+            some = [
+                (k, each.linear())
+                for k, each in enumerate(self.values[start : start + width], start)
+                if each.linear
+            ]
+            if some:
+                yield Part(status, _functionals([linear for _, linear in some], a, b), [k for k, _ in some])
+
+
+def _functionals(some: list[Linear], a: FloatArray, b: FloatArray) -> Functionals:
+    own = [a.size * (a * each.event_free + b * each.event) if each.own is None else each.own for each in some]
+    gradients = tuple(DenseGradient(each.event_free[:, None], each.event[:, None]) for each in some)
+    return Functionals(gradients, np.ones((1, 1)), np.column_stack(own))
+
+
+# --- mean calibration
+
+
+@dataclass(frozen=True, eq=False)
+class MeanCalibration:
+    """Mean predicted and observed event-free shares over time; see :func:`mean_calibration`.
+
+    Attributes
+    ----------
+    times, predicted, observed : array of shape (T,)
+    standard_error, low, high : array of shape (T,)
+        Of the difference, observed less predicted, at each time.
+    band_low, band_high : array of shape (T,)
+        Limits of the difference at all times at once.
+    notes : tuple of Note
+        Why there are no standard errors, where the adjustment has none.
+
+    See Also
+    --------
+    mean_calibration : Makes it, with an example.
+    """
+
+    times: FloatArray
+    predicted: FloatArray = field(repr=False)
+    observed: FloatArray = field(repr=False)
+    standard_error: FloatArray = field(repr=False)
+    low: FloatArray = field(repr=False)
+    high: FloatArray = field(repr=False)
+    band_low: FloatArray = field(repr=False)
+    band_high: FloatArray = field(repr=False)
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def difference(self) -> FloatArray:
+        """Observed less predicted."""
+        return self.observed - self.predicted
+
+
+class _Difference(SectionMetric):
+    """The share observed event-free less the mean predicted."""
+
+    at = None
+    name = "difference"
+    label = "observed less predicted"
+    direction = "smaller"
+    range = (-1.0, 1.0)
+
+    def value(self, section: Section) -> float:
+        """The difference; NaN where nobody counts."""
+        return _share_event_free(section) - float(section.survival.mean())
+
+    def linear(self, section: Section) -> Linear:
+        """By the rule for quotients; who is there also counts in the mean prediction."""
+        a, b, observed = section.event_free, section.event, _share_event_free(section)
+        total = float(a.sum() + b.sum())
+        by_a, by_b = np.full(a.size, (1.0 - observed) / total), np.full(a.size, -observed / total)
+        mean = float(section.survival.mean())
+        own = a.size * (a * by_a + b * by_b) - (section.survival - mean)
+        return Linear(observed - mean, by_a, by_b, own)
+
+
+def _share_event_free(section: Section) -> float:
+    total = float(section.event_free.sum() + section.event.sum())
+    return float(section.event_free.sum()) / total if total > 0 else np.nan
+
+
+@result_function
+def mean_calibration(
+    given: Given, *, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+) -> MeanCalibration:
+    r"""Calibration in the large over time: the mean predicted curve and the one observed.
+
+    .. math::
+
+        \frac1n \sum_i \hat S_i(t) \quad\text{against}\quad \frac{\sum_i a_i(t)}{\sum_i (a_i(t) + b_i(t))}
+
+    with the weights of the adjustment, on whose ``assumption`` the latter rests. Under IPCW, fitted to the test sample,
+    it is the Kaplan–Meier curve of that sample.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula
+        As in :func:`brier_score`.
+    confidence_level : float
+        Of the limits at each time, and of the band over all.
+
+    Returns
+    -------
+    MeanCalibration, or a dict of such
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import mean_calibration
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
+    >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
+    >>> found = mean_calibration(y, y, predicted, [1.5, 3.5])
+    >>> found.predicted, found.observed
+    (array([0.8  , 0.475]), array([0.75 , 0.375]))
+    >>> found.standard_error.round(3)
+    array([0.185, 0.247])
+    """
+    quantile = normal_quantile(confidence_level)
+    request = given.read(**assumed)
+
+    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
+        functionals = _Difference().functionals_over_time(status, models)
+        rows, unknown = rows_of(functionals, status, request.samples.y_test)
+        notes = (noted("no_standard_errors", why=unknown),) if unknown else ()
+        by_model = {}
+        own_rows = np.split(rows, len(models), axis=1)
+        for own, (name, (predicted, observed)) in zip(own_rows, _means(status, models).items(), strict=True):
+            names = tuple(map(str, range(status.times.size)))
+            estimates = Estimates(names, observed - predicted, own)
+            error, band = estimates.standard_errors, estimates.band(confidence_level)
+            low, high = (observed - predicted + way * quantile * error for way in (-1.0, 1.0))
+            by_model[name] = MeanCalibration(
+                status.times, predicted, observed, error, low, high, band.low, band.high, notes
+            )
+        return by_model
+
+    return request.each(curves)
+
+
+def _means(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
+    """The mean prediction and the share observed event-free at each time, of each model."""
+    values = np.full((len(predictions), 2, status.grid.sorted.size), np.nan)
+    for tile in status.tiles():
+        for m, each in enumerate(predictions.values()):
+            for k, section in sections(status, tile, each):
+                values[m, :, k] = section.survival.mean(), _share_event_free(section)
+    return dict(zip(predictions, status.grid.restore(values), strict=True))

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import chdtrc
 
-from cocensor._checks import FloatArray, check_whole
+from cocensor._checks import FloatArray, IntArray, Rows, check_whole, row_blocks
 from cocensor._numerics import pool_starts
-from cocensor.adjustments import Adjustment, EventWeights, Fitted
-from cocensor.adjustments.gradient import Linearised
-from cocensor.copulas import Copula
+from cocensor.adjustments import EventWeights
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
-from cocensor.inference.comparisons import Direction
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric, MetricValue, Profile
-from cocensor.metrics.levels import Cells, cell_functionals, expected_shares, surpluses
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.horizon import refuse_unanswered, refuse_until
+from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
 _FEWEST = 5.0
@@ -59,13 +56,22 @@ class DCalibration(Metric):
 
     n_cells: int = 10
 
-    name: ClassVar[str] = "d_calibration"
-    label: ClassVar[str] = "D-calibration error"
-    direction: ClassVar[Direction] = "smaller"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    has_skill: ClassVar[bool] = False
+    name = "d_calibration"
+    label = "D-calibration error"
+    kind = "calibration"
+    in_brief = "how unevenly events fall on the levels of the predicted curves"
+    explanation = (
+        "D-calibration",
+        "If a model is right, events fall evenly on the levels of its curves: a tenth of the subjects has the event "
+        "while the curve falls from 1 to 0.9, and so on. The error is the share of subjects in the wrong cell; a small "
+        "p-value says that chance alone does not explain it. A model that predicts the same for everybody can pass.",
+    )
+    direction = "smaller"
+    range = (0.0, 1.0)
+    has_skill = False
+    profile_style = "levels"
     #: At level 0 are those event-free at the last time.
-    profile_labels: ClassVar[tuple[str, str] | None] = (
+    profile_labels = (
         "predicted survival at the event, up to",
         "observed less expected share",
     )
@@ -100,6 +106,10 @@ class DCalibration(Metric):
             status, [(cells, surplus, 0.5 * np.sign(surplus.sum(axis=0))) for cells, surplus in found]
         )
 
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> LevelSums:
+        """What is in the cells are sums over subjects."""
+        return LevelSums(self, grid, models)
+
     def _cells(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> dict[str, tuple[Cells, FloatArray]]:
@@ -108,6 +118,35 @@ class DCalibration(Metric):
         cells = {name: Cells.of(each, times, upper) for name, each in predictions.items()}
         surplus = surpluses(status, cells)
         return {name: (cells[name], surplus[name]) for name in cells}
+
+
+class LevelSums:
+    """D-calibration of several models: what is in the cells of predicted levels are sums over subjects."""
+
+    covariance = None
+
+    def __init__(self, metric: DCalibration, grid: TimeGrid, models: Sequence[str]) -> None:
+        self.metric, self.grid, self.models = metric, grid, tuple(models)
+        self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
+        self._normaliser = 0.0
+
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        asked = {name: predictions[name] for name in self.models}
+        for name, surplus in self.metric.surpluses(status, asked).items():
+            self._surplus[name] += surplus
+        self._normaliser += status.normaliser
+
+    def merge(self, other: LevelSums) -> None:
+        """Take up what another has taken up."""
+        for name, surplus in other._surplus.items():
+            self._surplus[name] += surplus
+        self._normaliser += other._normaliser
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model."""
+        refuse_until(until, self.grid)
+        return {name: self.metric.of_gaps(each / self._normaliser) for name, each in self._surplus.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,19 +184,10 @@ class DCalibrationResult:
     missing: str | None = None
 
 
+@result_function
 def d_calibration(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
-    *,
-    n_cells: int = 10,
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
-    confidence_level: float = 0.95,
-) -> Any:
+    given: Given, *, n_cells: int = 10, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+) -> DCalibrationResult:
     r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
 
     Under the true law :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls from 1
@@ -221,13 +251,13 @@ def d_calibration(
     """
     check_whole(n_cells, "n_cells", 2)
     normal_quantile(confidence_level)
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.each(
-        lambda status, models: d_calibration_of(
-            status, models, asked.samples.y_test, n_cells, confidence_level
-        ),
-        asked.grid.from_zero,
-    )
+    request = given.read(**assumed)
+    y = request.samples.y_test
+
+    def results(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DCalibrationResult]:
+        return d_calibration_of(status, models, y, n_cells, confidence_level)
+
+    return request.each(results, request.grid.from_zero)
 
 
 def d_calibration_of(
@@ -307,3 +337,137 @@ def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -
     spread = centred.T @ (share[:, None] * centred)
     tilt = 1.0 - centred @ (np.linalg.pinv(spread, rcond=_NO_VARIANCE, hermitian=True) @ mean)
     return points.T @ ((share * np.maximum(tilt, 0.0))[:, None] * points) / n
+
+
+# --- cells
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one model's predicted levels: ``upper`` has the levels up to 1, in increasing order.
+
+    A cell holds levels above that of the cell before, up to its own; the first holds 0 too. After them comes one more,
+    of those event-free at the last time. ``node`` and ``share`` say where the curves fall to the lower level of each
+    cell (see above), ``last`` is their value at the last time; (subjects, cells) and (subjects,).
+    """
+
+    upper: FloatArray
+    node: IntArray
+    share: FloatArray
+    last: FloatArray
+
+    @classmethod
+    def of(cls, predictions: Predicted, times: FloatArray, upper: FloatArray) -> Cells:
+        """Those of curves read at sorted times."""
+        n, lower = len(predictions), _lower(upper)
+        node = np.full((n, upper.size), times.size)
+        share, last = np.ones((n, upper.size)), np.empty(n)
+        for rows in row_blocks(n, times.size):
+            curve = np.ones((rows.stop - rows.start, times.size + 1))
+            # Rounding may let a curve rise.
+            np.minimum.accumulate(predictions.read(times, rows), axis=1, out=curve[:, 1:])
+            last[rows] = curve[:, -1]
+            every = np.arange(len(curve))
+            for c, level in enumerate(lower[1:], start=1):
+                at = np.minimum((curve > level).sum(axis=1), times.size)
+                above, below = curve[every, at - 1], curve[every, at]
+                reached = below <= level
+                node[rows, c] = at
+                share[rows, c] = np.divide(above - level, above - below, out=np.ones(at.size), where=reached)
+        return cls(upper, node, share, last)
+
+    def observed(self, rows: Rows, weights: FloatArray) -> FloatArray:
+        """What the weights (2, subjects, times) of some subjects put into each cell, (subjects, cells and one more)."""
+        a, b = weights
+        nodes = np.concatenate(((a[:, :1] + b[:, :1]), a), axis=1)
+        every, at, share = np.arange(rows.size)[:, None], self.node[rows], self.share[rows]
+        reached = (1.0 - share) * nodes[every, at - 1] + share * nodes[every, at]
+        cells = np.diff(reached, axis=1, append=nodes[:, :1])
+        return np.concatenate((cells, reached[:, :1]), axis=1)
+
+    def expected(self, rows: Rows) -> FloatArray:
+        """What the curves of some subjects put into each cell, (subjects, cells and one more)."""
+        last = self.last[rows][:, None]
+        cells = np.maximum(self.upper - np.maximum(_lower(self.upper), last), 0.0)
+        return np.concatenate((cells, last), axis=1)
+
+    def surplus(self, rows: Rows, weights: FloatArray) -> FloatArray:
+        """The observed less the expected, of the weight that each subject has at time 0."""
+        return self.observed(rows, weights) - weights[:, :, :1].sum(axis=0) * self.expected(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class CellGradient:
+    r"""The derivatives of :math:`\sum_c h_c d_c`, d the observed less the expected shares, by the weights.
+
+    ``by_cell`` are the h; they are those of all times at once, as d is no sum of scores at single times.
+    """
+
+    cells: Cells
+    by_cell: FloatArray
+    n_times: int
+    normaliser: float
+
+    def of_subjects(self, rows: Rows) -> DenseGradient:
+        """α and β of some subjects."""
+        h = self.by_cell
+        by_level = np.concatenate(([h[-1] - h[0]], h[:-2] - h[1:-1]))
+        nodes = np.zeros((rows.size, self.n_times + 1))
+        nodes[:, 0] = h[-2] - self.cells.expected(rows) @ h
+        every = np.arange(rows.size)
+        for c in np.flatnonzero(by_level):
+            at, share = self.cells.node[rows, c], self.cells.share[rows, c]
+            nodes[every, at - 1] += by_level[c] * (1.0 - share)
+            nodes[every, at] += by_level[c] * share
+        nodes /= self.normaliser
+        alpha, beta = nodes[:, 1:], np.zeros((rows.size, self.n_times))
+        # At time 0 everybody is event-free, with all of the weight.
+        alpha[:, 0] += nodes[:, 0]
+        beta[:, 0] = nodes[:, 0]
+        return DenseGradient(alpha, beta)
+
+
+def surpluses(status: EventWeights, cells: Mapping[str, Cells]) -> dict[str, FloatArray]:
+    """What each subject has more in each cell than its curve expects, by model: (subjects, cells and one more)."""
+    found = {name: np.zeros((status.n, each.upper.size + 1)) for name, each in cells.items()}
+    for rows, weights in _weights(status):
+        for name, each in cells.items():
+            found[name][rows] += each.surplus(rows, weights)
+    return found
+
+
+def expected_shares(status: EventWeights, cells: Cells) -> FloatArray:
+    """The mean over subjects, each by its weight, of what the curves expect in each cell."""
+    total = np.zeros(cells.upper.size + 1)
+    for rows, weights in _weights(status, slice(0, 1)):
+        total += weights.sum(axis=(0, 2)) @ cells.expected(rows)
+    return total / status.normaliser
+
+
+def cell_functionals(
+    status: EventWeights, sums: Sequence[tuple[Cells, FloatArray, FloatArray]]
+) -> Functionals:
+    r"""Values :math:`\sum_c h_c d_c`, each of a model's cells, its surpluses by subject, and its own h."""
+    n_times, scale = status.grid.sorted.size, status.n / status.normaliser
+    gradients = (CellGradient(cells, h, n_times, status.normaliser) for cells, _, h in sums)
+    own = np.column_stack([scale * (surplus @ h) for _, surplus, h in sums])
+    return Functionals(tuple(gradients), np.ones((n_times, 1)), own)
+
+
+def refuse_unless_known(status: EventWeights) -> None:
+    """Refuse a status that is not known from time 0 up to its last time."""
+    if status.grid.sorted[0] != 0:
+        raise ValueError(f"times must start at 0, but start at {status.grid.sorted[0]:g}.")
+    refuse_unanswered(status)
+
+
+def _lower(upper: FloatArray) -> FloatArray:
+    return np.concatenate(([0.0], upper[:-1]))
+
+
+def _weights(status: EventWeights, columns: slice | None = None) -> Iterator[tuple[Rows, FloatArray]]:
+    """Some subjects, and their weights at all sorted times, or some, (2, subjects, times); in parts that add up."""
+    columns = slice(0, status.grid.sorted.size) if columns is None else columns
+    refuse_unless_known(status)
+    for block in status.blocks(columns):
+        yield block.rows, block.dense(columns)

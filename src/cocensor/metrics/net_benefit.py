@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,14 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
 from cocensor.adjustments.tile import Tile
 from cocensor.copulas import Copula
+from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
-from cocensor.inference.comparisons import Direction
+from cocensor.inference.bands import normal_quantile
+from cocensor.inference.influence import influence
 from cocensor.metrics.base import Profile
+from cocensor.metrics.horizon import refuse_unanswered
 from cocensor.metrics.kernel import Loss
-from cocensor.metrics.scoring import asked
+from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
 #: Thresholds at which a decision curve is given, unless others are given.
@@ -56,13 +59,22 @@ class NetBenefit(SectionMetric):
     threshold: float
     at: float | None = None
 
-    name: ClassVar[str] = "net_benefit"
-    label: ClassVar[str] = "net benefit"
-    direction: ClassVar[Direction] = "greater"
-    range: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
-    has_skill: ClassVar[bool] = False
-    mean_of_losses: ClassVar[bool] = True
-    profile_labels: ClassVar[tuple[str, str] | None] = ("risk threshold", "net benefit")
+    name = "net_benefit"
+    label = "net benefit"
+    kind = "benefit"
+    in_brief = "the share of events that treatment by risk finds, minus unnecessary treatments"
+    explanation = (
+        "Net benefit",
+        "What it is worth to treat those whose predicted risk reaches a threshold: the share of events that are found, "
+        "minus the unnecessary treatments, weighted by the odds of the threshold. Treating nobody has a net benefit of "
+        "0. A model is of use at a threshold where it is above both treating everybody and treating nobody.",
+    )
+    direction = "greater"
+    range = (-np.inf, 1.0)
+    has_skill = False
+    mean_of_losses = True
+    profile_labels = ("risk threshold", "net benefit")
+    profile_style = "decision"
 
     def __post_init__(self) -> None:
         check_number(self.threshold, "threshold", lower=0.0, upper=1.0)
@@ -84,18 +96,9 @@ class NetBenefit(SectionMetric):
         return Profile(THRESHOLDS, benefits(section, THRESHOLDS))
 
 
+@score_function
 def net_benefit(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
-    thresholds: npt.ArrayLike,
-    *,
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
-    return_influence: bool = False,
+    given: Given, thresholds: npt.ArrayLike, *, return_influence: bool = False, **assumed: Unpack[Assumed]
 ) -> Any:
     r"""The net benefit of treating those whose predicted risk :math:`M_i = 1 - \hat S_i(t)` reaches a threshold p,
 
@@ -144,8 +147,7 @@ def net_benefit(
     Making* 8, 53.
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
-    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return given.over_time(table, return_influence)
+    return given.read_arrays(**assumed).over_time(table, return_influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +224,148 @@ class BenefitFunctionals:
         return Functionals(
             tuple(gradients), np.ones((1, repeats)), np.repeat(np.column_stack(own), repeats, axis=1)
         )
+
+
+class Limited(NamedTuple):
+    """Values with standard errors and the limits of intervals, each for itself; NaN where they are not known."""
+
+    values: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """The net benefit of acting on one model's predictions at one time, over risk thresholds; see
+    :func:`decision_curve`. That of treating nobody is 0.
+
+    Attributes
+    ----------
+    time : float
+    thresholds : array
+    net_benefit, treat_all, difference : tuple of array
+        Of treating those whose predicted risk reaches the threshold, of treating everybody, and what the first gains
+        over the second: ``values``, ``standard_error``, ``low`` and ``high``.
+    missing : str or None
+        Why there are no standard errors.
+
+    See Also
+    --------
+    decision_curve : Makes it, with an example.
+    """
+
+    time: float
+    thresholds: FloatArray
+    net_benefit: Limited
+    treat_all: Limited
+    difference: Limited
+    missing: str | None = None
+
+
+def decision_curve(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    time: float,
+    thresholds: npt.ArrayLike = THRESHOLDS,
+    *,
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    confidence_level: float = 0.95,
+) -> Any:
+    """The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
+
+    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and the assumption.
+
+    Parameters
+    ----------
+    y_train, y_test, adjustment, x_train, x_test, copula
+        As in :func:`brier_score`.
+    estimate : Predictions, array of shape (n_test,) or (n_test, 1), frame, step functions, or a dict of these
+        Predicted survival probabilities; an array has those at ``time``.
+    time : float
+        The time by which events count.
+    thresholds : array-like
+        Of the risk; from 1 to 99 % unless given.
+    confidence_level : float
+
+    Returns
+    -------
+    DecisionCurve, or a dict of such
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import decision_curve
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.uniform(0.2, 2.0, size=(500, 1))
+    >>> y = (rng.exponential(1.0 / risk[:, 0]), np.ones(500, bool))
+    >>> curve = decision_curve(y, y, np.exp(-risk), 1.0, [0.4, 0.6])
+    >>> curve.net_benefit.values.round(2), curve.treat_all.values.round(2)
+    (array([0.43, 0.27]), array([0.42, 0.13]))
+    >>> curve.difference.low.round(2), curve.difference.high.round(2)
+    (array([-0.01,  0.07]), array([0.04, 0.21]))
+
+    References
+    ----------
+    Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models.
+    *Medical Decision Making* 26, 565–574.
+    """
+    levels = as_thresholds(thresholds)
+    normal_quantile(confidence_level)
+    request = Given(y_train, y_test, estimate, time).read(
+        adjustment=adjustment, x_train=x_train, x_test=x_test, copula=copula
+    )
+    if request.grid.times.size != 1:
+        raise ValueError(f"time must be a single time, but there are {request.grid.times.size}.")
+
+    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DecisionCurve]:
+        return decision_curve_at(status, models, request.samples.y_test, levels, confidence_level)
+
+    return request.each(curves)
+
+
+def decision_curve_at(
+    status: EventWeights,
+    predictions: Mapping[Any, Predicted],
+    y: Survival,
+    thresholds: FloatArray = THRESHOLDS,
+    confidence_level: float = 0.95,
+) -> dict[Any, DecisionCurve]:
+    """What :func:`decision_curve` says of several models, under the status of the test outcomes ``y`` at one time."""
+    quantile = normal_quantile(confidence_level)
+    refuse_unanswered(status)
+    values = BenefitTable(thresholds).values_over_time(status, predictions)
+    [tile] = status.tiles()
+    # Treating everybody gives the events, less the others at the odds of the threshold.
+    of_both = np.array([np.ones(thresholds.size), -odds(thresholds)])
+    treat_all = np.array([tile.event.sum(), tile.event_free.sum()]) @ of_both / status.normaliser
+    errors, missing = np.full((len(predictions), 3, thresholds.size), np.nan), None
+    try:
+        if status.n < 2:
+            raise ValueError("a single subject gives no standard error.")
+        none, each = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
+        gradients = (DenseGradient(none, each), DenseGradient(each, none))
+        everybody = influence(status, Functionals(gradients, np.ones((1, 1))), y)
+        for some in threshold_blocks(thresholds.size, status.n * len(predictions)):
+            of_all = everybody.combined(of_both[:, some])
+            moved = influence(status, BenefitFunctionals(predictions, thresholds[some]), y)
+            for m, own in enumerate(moved.split(len(predictions))):
+                errors[m, :, some] = [part.standard_errors for part in (own, of_all, own - of_all)]
+    except ValueError as error:
+        missing = str(error)
+
+    def limited(each: FloatArray, spread: FloatArray) -> Limited:
+        return Limited(each, spread, each - quantile * spread, each + quantile * spread)
+
+    found = {}
+    for (name, [own]), spread in zip(values.items(), errors, strict=True):
+        three = [limited(*pair) for pair in zip((own, treat_all, own - treat_all), spread, strict=True)]
+        found[name] = DecisionCurve(status.grid.last, thresholds, three[0], three[1], three[2], missing)
+    return found
 
 
 def benefits(section: Section, thresholds: FloatArray) -> FloatArray:

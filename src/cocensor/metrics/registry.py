@@ -9,7 +9,6 @@ from cocensor._checks import as_choice
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
-from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
 from cocensor.metrics.calibration import (
     HighCalibrationError,
     IntegratedCalibrationIndex,
@@ -17,9 +16,14 @@ from cocensor.metrics.calibration import (
 )
 from cocensor.metrics.concordance import Concordance
 from cocensor.metrics.d_calibration import DCalibration
-from cocensor.metrics.decomposition import Discrimination, Miscalibration
-from cocensor.metrics.log import IntegratedLogScore
 from cocensor.metrics.net_benefit import NetBenefit
+from cocensor.metrics.proper import (
+    BrierScore,
+    Discrimination,
+    IntegratedBrierScore,
+    IntegratedLogScore,
+    Miscalibration,
+)
 
 _REGISTRY: dict[str, type[Metric]] = {
     each.name: each
@@ -148,19 +152,20 @@ def metric(name: str, **settings: Any) -> Metric:
     """
     name = as_choice(name, "metric", metric_labels())
     kind = _REGISTRY[name]
-    _check_settings(name, kind, settings)
+    own = settings_of(kind)
+    for setting in settings if is_dataclass(kind) else ():
+        if setting not in own:
+            has = f"its settings are {', '.join(own)}" if own else "it has no settings"
+            raise ValueError(f"the metric {name!r} does not know {setting}: {has}.")
+    for setting, needed in own.items():
+        if needed and setting not in settings:
+            raise ValueError(
+                f"{setting} is needed for the metric {name!r}: cc.metric({name!r}, {setting}=...)."
+            )
     return kind(**settings)
 
 
-def _check_settings(name: str, kind: Any, settings: dict[str, Any]) -> None:
-    """Refuse settings that a metric does not have, and the lack of one that it needs."""
-    if not is_dataclass(kind):
-        return
-    known = {field.name: field for field in fields(kind) if field.init}
-    for each in settings:
-        if each not in known:
-            has = f"its settings are {', '.join(known)}" if known else "it has no settings"
-            raise ValueError(f"the metric {name!r} does not know {each}: {has}.")
-    for each, field in known.items():
-        if each not in settings and field.default is MISSING and field.default_factory is MISSING:
-            raise ValueError(f"{each} is needed for the metric {name!r}: cc.metric({name!r}, {each}=...).")
+def settings_of(kind: Any) -> dict[str, bool]:
+    """The settings of a metric's class, if it is a dataclass, and whether each must be given."""
+    own = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
+    return {each.name: each.default is MISSING and each.default_factory is MISSING for each in own}

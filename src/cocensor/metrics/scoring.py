@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
+from functools import partial, wraps
+from inspect import Signature, signature
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,10 @@ from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.warnings import PredictionWarning
+
+Settings = ParamSpec("Settings")
+Model = TypeVar("Model")
+Result = TypeVar("Result")
 
 
 def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:
@@ -71,15 +76,15 @@ class Asked:
         y_test: Any,
         estimate: Any,
         times: npt.ArrayLike,
-        how: str | Adjustment | Fitted,
-        x_train: Any,
-        x_test: Any,
-        copula: Copula | None,
         *,
+        adjustment: str | Adjustment | Fitted = "ipcw",
+        x_train: Any = None,
+        x_test: Any = None,
+        copula: Copula | None = None,
         risk: bool = False,
     ) -> Asked:
         """From the arguments of a score function; ``risk`` says whether a risk score will do."""
-        chosen = chosen_adjustment(how, copula)
+        chosen = chosen_adjustment(adjustment, copula)
         test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
         train = None if y_train is None else Survival.coerce(y_train, "y_train")
         several, single = isinstance(estimate, Mapping), np.ndim(times) == 0
@@ -102,7 +107,7 @@ class Asked:
         if self.single:
             moved = {name: each[0] if values[name].ndim == 1 else each for name, each in moved.items()}
             values = {name: _first(each) for name, each in values.items()}
-        return self._returned(values, moved, return_influence)
+        return self.returned(values, moved, return_influence)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
@@ -110,7 +115,7 @@ class Asked:
         functionals = partial(metric.functionals_by_time, weights=weights)
         values, moved = self._answer(metric.values_over_time, functionals if return_influence else None)
         averages = {name: time_average(self.grid.times, each, integration) for name, each in values.items()}
-        return self._returned(averages, {name: each[0] for name, each in moved.items()}, return_influence)
+        return self.returned(averages, {name: each[0] for name, each in moved.items()}, return_influence)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
@@ -121,7 +126,7 @@ class Asked:
         values, moved = self._answer(
             evaluated, metric.functionals if return_influence else None, metric.grid(self.grid)
         )
-        return self._returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
+        return self.returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
 
     def each(
         self,
@@ -129,7 +134,19 @@ class Asked:
         grid: TimeGrid | None = None,
     ) -> Any:
         """What a function finds of the models under a status, at other times where ``grid`` says so."""
-        return self._returned(self._answer(find, None, grid)[0], {}, False)
+        return self.returned(self._answer(find, None, grid)[0], {}, False)
+
+    def each_time(self, find: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
+        """What a function finds of the models at each time: a list in the order given, or that of the single one."""
+
+        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+            each = [find(status.at_columns(slice(k, k + 1)), models) for k in range(status.grid.sorted.size)]
+            places = range(len(each)) if status.grid.place is None else status.grid.place
+            return {
+                name: each[0][name] if self.single else [each[k][name] for k in places] for name in models
+            }
+
+        return self.each(by_time)
 
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
@@ -147,7 +164,7 @@ class Asked:
         }
         if self.single:
             values = {name: (_first(curve), mean) for name, (curve, mean) in values.items()}
-        return self._returned(values, pairs, return_influence)
+        return self.returned(values, pairs, return_influence)
 
     def _answer(
         self,
@@ -181,30 +198,119 @@ class Asked:
                 moved |= dict(zip(models, zip(*moves, strict=True), strict=True))
         return found, moved
 
-    def _returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
+    def returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
+        """What a score function returns of the values of all models, and the influences on them."""
         found = (values, moved) if self.several else (values[""], moved.get(""))
         return found if return_influence else found[0]
 
 
-def asked(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    times: npt.ArrayLike,
-    how: str | Adjustment | Fitted,
-    x_train: Any,
-    x_test: Any,
-    copula: Copula | None,
-) -> Asked | ArraysAsked:
-    """From the arguments of a score function that takes arrays of any library."""
-    several = isinstance(estimate, Mapping)
-    models = estimate if several else {"": estimate}
-    if not are_foreign(models):
-        return Asked.of(y_train, y_test, estimate, times, how, x_train, x_test, copula)
-    train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
-    chosen, grid = chosen_adjustment(how, copula), TimeGrid.of(times)
-    return ArraysAsked.of(chosen, samples, grid, models, several=several, single=np.ndim(times) == 0)
+class Assumed(TypedDict, total=False):
+    """The arguments of a score function that are about the censoring; see :func:`brier_score`."""
+
+    adjustment: str | Adjustment | Fitted
+    x_train: Any
+    x_test: Any
+    copula: Copula | None
+
+
+class Given(NamedTuple):
+    """The first arguments of a score function; see :func:`brier_score`."""
+
+    y_train: Any
+    y_test: Any
+    estimate: Any
+    times: npt.ArrayLike
+
+    def read(self, *, risk: bool = False, **assumed: Unpack[Assumed]) -> Asked:
+        """What is asked for, of arrays of numpy; ``risk`` says whether a risk score will do."""
+        return Asked.of(*self, risk=risk, **assumed)
+
+    def read_arrays(self, **assumed: Unpack[Assumed]) -> Asked | ArraysAsked:
+        """What is asked for, of arrays of any library."""
+        several = isinstance(self.estimate, Mapping)
+        models = self.estimate if several else {"": self.estimate}
+        if not are_foreign(models):
+            return self.read(**assumed)
+        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+        test = Survival.coerce(self.y_test, "y_test")
+        samples = Samples.of(test, assumed.get("x_test"), train, assumed.get("x_train"))
+        chosen = chosen_adjustment(assumed.get("adjustment", "ipcw"), assumed.get("copula"))
+        single = np.ndim(self.times) == 0
+        return ArraysAsked.of(
+            chosen, samples, TimeGrid.of(self.times), models, several=several, single=single
+        )
+
+
+class ScoreFunction(Protocol[Settings]):
+    """A score function with settings of its own."""
+
+    def __call__(
+        self,
+        y_train: Any,
+        y_test: Any,
+        estimate: Any,
+        times: npt.ArrayLike,
+        *args: Settings.args,
+        **kwargs: Settings.kwargs,
+    ) -> Any:
+        """The score of one model, or a dict of those of several; with influences a pair of such."""
+
+
+class ResultFunction(Protocol[Settings, Result]):
+    """A score function that gives one result for each model."""
+
+    @overload
+    def __call__(
+        self,
+        y_train: Any,
+        y_test: Any,
+        estimate: Mapping[Model, Any],
+        times: npt.ArrayLike,
+        *args: Settings.args,
+        **kwargs: Settings.kwargs,
+    ) -> dict[Model, Result]: ...
+
+    @overload
+    def __call__(
+        self,
+        y_train: Any,
+        y_test: Any,
+        estimate: Any,
+        times: npt.ArrayLike,
+        *args: Settings.args,
+        **kwargs: Settings.kwargs,
+    ) -> Result: ...
+
+
+def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> ScoreFunction[Settings]:
+    """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
+    body: Callable[..., Any] = scored
+    shared, own = signature(Asked.of).parameters, signature(body).parameters
+    parameters = [shared[name] for name in (*Given._fields, *Assumed.__annotations__)]
+    parameters += [parameter for name, parameter in own.items() if name not in ("given", "assumed")]
+    parameters.sort(key=lambda parameter: parameter.kind)
+    shown = Signature(parameters, return_annotation=signature(body).return_annotation)
+
+    @wraps(body)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            arguments = shown.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{body.__name__}() is called wrongly: {error}.") from None
+        given = Given(*(arguments.pop(name) for name in Given._fields))
+        return body(given, **arguments)
+
+    function.__signature__ = shown  # type: ignore[attr-defined]
+    return function
+
+
+def result_function(
+    body: Callable[Concatenate[Given, Settings], Result],
+) -> ResultFunction[Settings, Result]:
+    """The same of a function that gives one result for each model."""
+    typed: Any = score_function(body)
+    function: ResultFunction[Settings, Result] = typed
+    return function
 
 
 def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:

@@ -29,7 +29,7 @@ from cocensor.data.covariates import column_names
 from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import Ties
-from cocensor.metrics.harrell import harrell_c
+from cocensor.metrics.concordance import harrell_c
 from cocensor.paper.datasets.dataset import Dataset
 from cocensor.paper.datasets.encoding import Encoder, Scaling
 from cocensor.paper.datasets.splitting import stratified_split, subsample

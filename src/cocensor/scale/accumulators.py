@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, Self
 
 import numpy as np
 
 from cocensor._checks import FloatArray
 from cocensor.adjustments import EventWeights
-from cocensor.data.predictions import Predicted, RiskScores
+from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue, PointwiseMetric
-from cocensor.metrics.auc import CumulativeDynamicAUC, area, roc_curve
-from cocensor.metrics.base import Profile
-from cocensor.metrics.d_calibration import DCalibration
-from cocensor.metrics.horizon import refuse_until
+from cocensor.metrics.base import Accumulator, Profile
 from cocensor.metrics.kernel import warn_above_largest
-from cocensor.metrics.ranks import Order
-
-#: Up to this many subjects the AUC at a single time is that of all, whose predictions for that time are held.
-MOST_HELD = 10_000_000
-
-
-class Accumulator(Protocol):
-    """What one metric needs of all subjects under one fit, for several ``models``: picklable, and small."""
-
-    models: tuple[str, ...]
-
-    @property
-    def covariance(self) -> FloatArray | None:
-        """Of the own parts of all subjects, by model; None where they are not known."""
-
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
-
-    def merge(self, other: Self) -> None:
-        """Take up what another has taken up."""
-
-    def result(self, until: float) -> dict[str, MetricValue]:
-        """The values by model, where ``until`` is from when on there are none."""
 
 
 def accumulator_of(
@@ -49,11 +22,7 @@ def accumulator_of(
     """What adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
     if metric.mean_of_losses:
         return MeanOfLosses(metric, metric.grid(grid), models, with_errors)
-    if isinstance(metric, DCalibration):
-        return LevelSums(metric, metric.grid(grid), models)
-    if isinstance(metric, CumulativeDynamicAUC) and metric.at is not None and n <= MOST_HELD:
-        return SingleTimeAUC(metric.grid(grid), models)
-    return None
+    return metric.accumulator(metric.grid(grid), models, n)
 
 
 class Moments:
@@ -168,76 +137,3 @@ def _shaped(flat: FloatArray, like: MetricValue) -> MetricValue:
     curve = None if like.curve is None else flat[1 : 1 + n]
     profile = None if like.profile is None else Profile(like.profile.x, flat[1 + n :])
     return MetricValue(float(flat[0]), curve, profile)
-
-
-class LevelSums:
-    """D-calibration of several models: what is in the cells of predicted levels are sums over subjects."""
-
-    covariance = None
-
-    def __init__(self, metric: DCalibration, grid: TimeGrid, models: Sequence[str]) -> None:
-        self.metric, self.grid, self.models = metric, grid, tuple(models)
-        self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
-        self._normaliser = 0.0
-
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
-        asked = {name: predictions[name] for name in self.models}
-        for name, surplus in self.metric.surpluses(status, asked).items():
-            self._surplus[name] += surplus
-        self._normaliser += status.normaliser
-
-    def merge(self, other: LevelSums) -> None:
-        """Take up what another has taken up."""
-        for name, surplus in other._surplus.items():
-            self._surplus[name] += surplus
-        self._normaliser += other._normaliser
-
-    def result(self, until: float) -> dict[str, MetricValue]:
-        """The values by model."""
-        refuse_until(until, self.grid)
-        return {name: self.metric.of_gaps(each / self._normaliser) for name, each in self._surplus.items()}
-
-
-class SingleTimeAUC:
-    """The AUC of several models at one time: the weights and predictions of all subjects at that time are held."""
-
-    covariance = None
-
-    def __init__(self, grid: TimeGrid, models: Sequence[str]) -> None:
-        self.grid, self.models = grid, tuple(models)
-        #: By batch, two rows of weights (event-free and event), and by model a row of markers.
-        self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
-
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
-        [tile] = status.tiles()
-        weights = np.concatenate(tile.by_time)
-        markers = {name: _marker(predictions[name], self.grid.sorted) for name in self.models}
-        self._batches.append((weights, markers))
-
-    def merge(self, other: SingleTimeAUC) -> None:
-        """Take up what another has taken up."""
-        self._batches += other._batches
-
-    def result(self, until: float) -> dict[str, MetricValue]:
-        """The values by model; NaN from the time ``until`` on."""
-        if until <= self.grid.last:
-            return {name: MetricValue(np.nan) for name in self.models}
-        event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
-        found = {}
-        for name in self.models:
-            order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
-            value = area(order, event_free, event)
-            profile = roc_curve(order, event_free, event) if np.isfinite(value) else None
-            found[name] = MetricValue(value, profile=profile)
-        return found
-
-
-def _marker(predictions: Predicted, times: FloatArray) -> FloatArray:
-    """What orders subjects by their predicted risk at one time."""
-    return (
-        predictions.risk
-        if isinstance(predictions, RiskScores)
-        else -predictions.read(times, slice(None))[:, 0]
-    )

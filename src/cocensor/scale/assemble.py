@@ -19,7 +19,7 @@ from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
-from cocensor.scale.accumulators import Accumulator
+from cocensor.metrics.base import Accumulator
 from cocensor.scale.passes import Plan, Stage, Sums, Task
 from cocensor.scale.scan import Scan
 from cocensor.study.data import EvaluationData, Streamed

@@ -17,7 +17,8 @@ from cocensor.data import Predictions, RiskTable
 from cocensor.data.predictions import Predicted, Probabilities
 from cocensor.data.times import TimeGrid
 from cocensor.metrics import Metric
-from cocensor.scale.accumulators import Accumulator, accumulator_of
+from cocensor.metrics.base import Accumulator
+from cocensor.scale.accumulators import accumulator_of
 from cocensor.scale.draw import Drawn
 from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData

@@ -27,8 +27,7 @@ from cocensor.metrics import (
 )
 from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.d_calibration import d_calibration_of
-from cocensor.metrics.decision_curve import decision_curve_at
-from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds
+from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_curve_at
 from cocensor.study.data import EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes

@@ -24,7 +24,6 @@ from cocensor.warnings import FitWarning, collected
 
 #: Called with the name of a phase; what it returns is called with the number of finished steps and of all.
 Phases = Callable[[str], Progress]
-_CALIBRATION = ("ici", "e50", "e90", "d_calibration")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,12 +162,12 @@ def _with_curves(report: Report, phase: Phases) -> Report:
         time = data.horizon.time if metric.at is None else metric.at
         if any(each.curve is not None for each in found.values()):
             curves[metric.name, primary] = curve_errors(evaluation, metric.name)
-        if metric.family in _CALIBRATION:
+        if metric.profile_style in ("calibration", "levels"):
             for model in found:
                 calibration[primary, model, time] = evaluation.calibration_curve(model, time)
                 if model in with_curves and (primary, model) not in d_calibration:
                     d_calibration[primary, model] = evaluation.d_calibration(model)
-        elif metric.family == "net_benefit" and found:
+        elif metric.profile_style == "decision" and found:
             decisions[primary, time] = evaluation.decision_curve(time)
         elif any(each.profile is not None for each in found.values()):
             profiles[metric.name, primary] = profile_errors(evaluation, metric.name)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.metrics.decision_curve import Limited
+from cocensor.metrics.net_benefit import Limited
 from cocensor.views.plots import CurveDisplay
 from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line
 from cocensor.views.plots.single_times import decision_panel

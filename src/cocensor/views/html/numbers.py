@@ -31,22 +31,24 @@ def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of :meth:`Report.to_dict`, with fewer points of curves and fewer digits."""
     page = {name: _thinned(part, _MOST[name]) if name in _MOST else part for name, part in numbers.items()}
     if "sensitivity" in numbers:
-        families = {metric["name"]: metric["family"] for metric in numbers["metrics"]}
-        page["sensitivity"] = _grid(numbers["sensitivity"], families)
+        page["sensitivity"] = _grid(
+            numbers["sensitivity"], {each["name"]: each for each in numbers["metrics"]}
+        )
     rounded: dict[str, Any] = _rounded(page)
     return rounded
 
 
-def _grid(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dict[str, Any]:
+def _grid(numbers: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, Any]:
     """A grid with standard errors instead of limits, the pairs of the reference, and the curves that are drawn."""
     grid = dict(numbers)
     if numbers.get("after_dropout"):
-        grid["after_dropout"] = _grid(numbers["after_dropout"], families)
+        grid["after_dropout"] = _grid(numbers["after_dropout"], metrics)
     if "profiles" in numbers:
-        grid["curves"] = {name: by for name, by in numbers["curves"].items() if families[name] == "auc"}
+        drawn = [name for name, metric in metrics.items() if metric["kind"] == "discrimination"]
+        grid["curves"] = {name: by for name, by in numbers["curves"].items() if name in drawn}
         for part in ("profile_points", "profiles"):
             grid[part] = {
-                name: by if families[name] == "d_calibration" else _thinned(by, _GRID_POINTS)
+                name: by if metrics[name]["profile_style"] == "levels" else _thinned(by, _GRID_POINTS)
                 for name, by in numbers[part].items()
             }
     if "errors" in numbers:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cocensor.metrics import CalibrationCurve
 from cocensor.metrics.single_time import time_in_label
 from cocensor.study.evaluation import Evaluation
 from cocensor.views.html.cells import (
@@ -21,21 +22,7 @@ from cocensor.views.html.cells import (
     pvalue_cell,
 )
 
-_FAMILIES = {
-    "discrimination": ("auc", "concordance", "discrimination"),
-    "calibration": ("ici", "e50", "e90", "miscalibration", "d_calibration"),
-    "benefit": ("net_benefit",),
-}
-_SUMMARIES = {
-    "mean_predicted": "mean predicted",
-    "mean_observed": "observed",
-    "observed_expected": "observed over expected",
-    "slope": "slope",
-    "intercept": "intercept",
-    "ici": "ICI",
-    "e50": "E50",
-    "e90": "E90",
-}
+_SECTIONS = ("discrimination", "calibration", "benefit")
 # Of a curve in a table: so many of its points, or all where they are hardly more.
 _SHOWN, _FEW = 5, 12
 
@@ -43,15 +30,16 @@ _SHOWN, _FEW = 5, 12
 def single_time_sections(numbers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The three sections by name, of the numbers of :meth:`Report.to_dict`.
 
-    ``families`` are the names, without times, of the metrics that a section is about, none where it is absent;
+    ``shown`` says whether there are metrics for a section, and ``levels`` whether values in cells lie behind one;
     ``summaries`` are what was computed in full, and ``curves`` those behind the values.
     """
     in_full = {"calibration": [*_calibration_tables(numbers), *_d_calibration_tables(numbers)]}
     sections = {}
-    for name, families in _FAMILIES.items():
-        metrics = [metric for metric in numbers["metrics"] if metric["family"] in families]
+    for name in _SECTIONS:
+        metrics = [metric for metric in numbers["metrics"] if metric["kind"] == name]
         sections[name] = {
-            "families": tuple(dict.fromkeys(metric["family"] for metric in metrics)),
+            "shown": bool(metrics),
+            "levels": any(metric["profile_style"] == "levels" for metric in metrics),
             "summaries": in_full.get(name, []),
             "curves": [table for metric in metrics if (table := _curve_table(numbers, metric)).rows],
         }
@@ -60,8 +48,7 @@ def single_time_sections(numbers: Mapping[str, Any]) -> dict[str, dict[str, Any]
 
 def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
     """The times that the sections show, as the script and as the page write them; '' for the horizon."""
-    families = {family for section in _FAMILIES.values() for family in section}
-    metrics = [metric for metric in evaluation.data.metrics if metric.family in families]
+    metrics = [metric for metric in evaluation.data.metrics if metric.kind in _SECTIONS]
     times = sorted({metric.at for metric in metrics if metric.at is not None})
     shown = [(repr(at), time_in_label(at, evaluation.data.time_axis.unit)) for at in times]
     if any(metric.at is None and metric.single_times == "only" for metric in metrics):
@@ -73,14 +60,16 @@ def _calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:
     """By adjustment what calibration curves say in single numbers."""
     rows: dict[str, list[NumberRow]] = {}
     for curve in sorted(numbers["details"]["calibration"], key=lambda curve: curve["time"]):
-        summaries = [curve[name] for name in _SUMMARIES]
+        summaries = [curve[name] for name in CalibrationCurve.summaries]
         cells = [
             number_cell(each["value"], digits=3, interval=both_ends(each["low"], each["high"], digits=3))
             for each in summaries
         ]
         at = f"at {time_in_label(curve['time'], numbers['time']['unit'])}"
         rows.setdefault(curve["adjustment"], []).append(NumberRow((at, curve["model"]), cells))
-    return _by_adjustment(numbers, rows, "calibration", ("time", "model", *_SUMMARIES.values()))
+    return _by_adjustment(
+        numbers, rows, "calibration", ("time", "model", *CalibrationCurve.summaries.values())
+    )
 
 
 def _d_calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:

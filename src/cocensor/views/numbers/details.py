@@ -16,16 +16,6 @@ from cocensor.study.report import Report
 _CURVE = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
 _LEVELS = ("levels", "observed", "expected", "standard_error", "low", "high")
 _BENEFIT = ("values", "standard_error", "low", "high")
-_SUMMARIES = (
-    "mean_predicted",
-    "mean_observed",
-    "observed_expected",
-    "slope",
-    "intercept",
-    "ici",
-    "e50",
-    "e90",
-)
 
 
 def detail_numbers(report: Report) -> dict[str, Any]:
@@ -49,7 +39,7 @@ def detail_numbers(report: Report) -> dict[str, Any]:
 def _summaries(curve: CalibrationCurve) -> dict[str, Any]:
     """What a calibration curve says in single numbers, with their intervals."""
     numbers = {}
-    for name in _SUMMARIES:
+    for name in curve.summaries:
         estimate: Estimate = getattr(curve, name)
         low, high = estimate.confidence_interval(curve.confidence_level)
         if name == "observed_expected":

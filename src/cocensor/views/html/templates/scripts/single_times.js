@@ -46,8 +46,8 @@ const detail = (kind, time, model) => numbers.details[kind].find((each) => each.
 // Limits of the curve behind a value; undefined where there are none.
 const limitsShown = (by, model) => {
   const time = by.at ?? numbers.horizon.time;
-  if (by.family in { ici: 0, e50: 0, e90: 0 }) return detail("calibration", time, model);
-  if (by.family === "net_benefit") {
+  if (by.profile_style === "calibration") return detail("calibration", time, model);
+  if (by.profile_style === "decision") {
     const found = detail("decision_curves", time);
     const own = found && entry(found.models, model.name);
     return own && own.net_benefit;
@@ -56,29 +56,28 @@ const limitsShown = (by, model) => {
 };
 
 const FRAMES = {
-  auc: () => ({ x: [0, 1], y: [0, 1], ends: false, tall: true, rules: [{ diagonal: [[0, 0], [1, 1]], sign: "here", name: "by chance" }] }),
-  ici: (lines) => {
+  line: () => ({}),
+  roc: () => ({ x: [0, 1], y: [0, 1], ends: false, tall: true, rules: [{ diagonal: [[0, 0], [1, 1]], sign: "here", name: "by chance" }] }),
+  calibration: (lines) => {
     const most = Math.max(...lines.flatMap((line) => line.points.flatMap(([x, y]) => [x, y].filter(known))));
     const end = Math.min(1, Math.ceil(20 * most) / 20);
     return { x: [0, end], y: [0, end], tall: true, rules: [{ diagonal: [[0, 0], [end, end]], sign: "here", name: "as predicted" }] };
   },
-  net_benefit: (lines) => {
+  decision: (lines) => {
     const points = lines.flatMap((line) => line.points);
     const top = Math.max(...points.map((point) => point[1]));
     const last = Math.max(...points.filter((point) => Math.abs(point[1]) > 0.02 * top).map((point) => point[0]));
     return { x: [0, last], y: [-0.15 * top, 1.1 * top], isCut: true, rules: [{ y: 0, sign: "zero", name: "treat nobody" }] };
   },
 };
-FRAMES.e50 = FRAMES.ici;
-FRAMES.e90 = FRAMES.ici;
 
 const drawProfile = (box, by, point) => {
   const found = by ? models.map((model) => [model, profileShown(by, model, point)]).filter(([, each]) => each) : [];
   box.hidden = !found.length;
   if (!found.length) return;
   const lines = found.map(([model, points]) => modelLine(model, points));
-  const frame = FRAMES[by.family](lines);
-  const decision = by.family === "net_benefit" && !point && detail("decision_curves", by.at ?? numbers.horizon.time);
+  const frame = FRAMES[by.profile_style](lines);
+  const decision = by.profile_style === "decision" && !point && detail("decision_curves", by.at ?? numbers.horizon.time);
   if (decision) lines.unshift({ points: decision.thresholds.map((x, k) => [x, decision.treat_all.values[k]]), style: "", end: "all", name: "treat all" });
   const [xLabel, yLabel] = by.profile_labels;
   chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at ${numbers.time.unit ? `${by.at} ${numbers.time.unit}` : `time ${by.at}`}`, ...frame });
@@ -132,9 +131,9 @@ const tellScores = (table, asked, point) => {
   table.tBodies[0].replaceChildren(...rows);
 };
 
-const drawSingleTimes = () => document.querySelectorAll("[data-families]").forEach((section) => {
-  const families = section.dataset.families.split(" "), point = pointShown();
-  const asked = numbers.metrics.filter((by) => families.includes(by.family) && (by.at === null || by.at === Number(state.at)));
+const drawSingleTimes = () => document.querySelectorAll("[data-kind]").forEach((section) => {
+  const point = pointShown();
+  const asked = numbers.metrics.filter((by) => by.kind === section.dataset.kind && (by.at === null || by.at === Number(state.at)));
   const { label } = numbers.adjustments.find((each) => each.name === state.curves);
   let where = `“${label}”, as in the table of scores`;
   if (point) where = `“${label}”, under ${capital(point.family)} at τ = ${grid.taus[point.k]}`;
@@ -143,15 +142,14 @@ const drawSingleTimes = () => document.querySelectorAll("[data-families]").forEa
   section.querySelector(".where").textContent = `By ${where}${none ? ": there is no answer" : ""}.`;
   tellScores(section.querySelector(".told"), asked, point);
   section.querySelectorAll("[data-profile]").forEach((box) => {
-    const of = box.dataset.profile.split(" ");
-    drawProfile(box, asked.find((by) => of.includes(by.family) && by.profile_labels && Object.keys(entry(by.profiles, state.curves) || {}).length), point);
+    drawProfile(box, asked.find((by) => by.profile_labels && by.profile_style !== "levels" && Object.keys(entry(by.profiles, state.curves) || {}).length), point);
   });
   section.querySelectorAll("[data-over-time]").forEach((box) => {
-    const by = asked.find((each) => each.family === box.dataset.overTime && each.at === null);
+    const by = asked.find((each) => each.curve_label !== null && each.at === null);
     const { times, curves, limits } = by ? curveShown(by, point) : { curves: {} };
     box.hidden = !Object.keys(curves).length;
     if (!box.hidden) overTime(box, times, curves, limits, by.curve_label, { tall: true });
   });
-  section.querySelectorAll("[data-levels]").forEach((box) => drawLevels(box, asked.find((by) => by.family === "d_calibration"), point));
+  section.querySelectorAll("[data-levels]").forEach((box) => drawLevels(box, asked.find((by) => by.profile_style === "levels"), point));
   section.querySelectorAll("[data-choice=tau]").forEach((each) => { each.disabled = !point || grid.taus.length === 1; });
 });
