@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import cocensor as cc
 from cocensor._cached import cached_property
 from cocensor._parallel import in_threads, one_core
-from cocensor.data import Predictions, probabilities
+from cocensor.data import Predictions
 from cocensor.simulate import SyntheticDesign
 
 has_blas = pytest.mark.skipif(

@@ -208,8 +208,8 @@ class Encoding:
             level = table.levels[k][table.codes(k)[np.argmax(places < 0)]]
             raise ValueError(
                 f"{name} must have levels in column {self.columns[k]!r} that were fitted to "
-                f"({listed(list(self.levels[k]))}), but has {level!r}: join it with another level, or leave out the column or "
-                "the subject."
+                f"({listed(list(self.levels[k]))}), but has {level!r}: "
+                "join it with another level, or leave out the column or the subject."
             )
         return places
 
