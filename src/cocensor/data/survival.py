@@ -160,10 +160,11 @@ class Survival:
         """Return the outcomes of several parts of one sample, which have the same columns."""
         if len(parts) == 1:
             return parts[0]
-        columns = zip(
+        columns: Any = zip(
             *((part.time, part.event, part.administrative, part.reason) for part in parts), strict=True
         )
-        return cls.trusted(*(None if own[0] is None else np.concatenate(own) for own in columns))
+        joined: Any = [None if own[0] is None else np.concatenate(own) for own in columns]
+        return cls.trusted(*joined)
 
     @classmethod
     def from_dates(
@@ -304,7 +305,8 @@ class Survival:
         if not index.size:
             raise ValueError("time is empty: at least one subject is needed.")
         columns = (self.time, self.event, self.administrative, self.reason, self.labels)
-        return Survival.trusted(*(None if column is None else column[index] for column in columns))
+        chosen: Any = [None if column is None else column[index] for column in columns]
+        return Survival.trusted(*chosen)
 
     def _labelled(self, column: Any) -> Survival:
         vars(self).update(labels=row_labels(column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
@@ -153,7 +154,8 @@ def metric(name: str, **settings: Any) -> Metric:
     name = as_choice(name, "metric", metric_labels())
     kind = _REGISTRY[name]
     own = settings_of(kind)
-    for setting in settings if is_dataclass(kind) else ():
+    given: Iterable[str] = settings if is_dataclass(kind) else ()
+    for setting in given:
         if setting not in own:
             has = f"its settings are {', '.join(own)}" if own else "it has no settings"
             raise ValueError(f"the metric {name!r} does not know {setting}: {has}.")
