@@ -41,8 +41,8 @@ def test_times_in_another_unit(large):
     frame = large.predictions["cox"]
     times = {f"{t:g}": f"{t * 30.4375:g}" for t in TIMES}
     said, numbers = alarmed(large, frame.rename(columns=times), "--adjustments", "ipcw")
-    assert "predictions in days and the outcomes in months" in said
-    assert "time_scale" in {each["code"] for each in numbers["checks"]}
+    assert "Are its times in the unit of the outcomes?" in said
+    assert "negative_skill" in {each["code"] for each in numbers["checks"]}
     assert no_winner(numbers)
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from cocensor._checks import FloatArray, Progress, check_choice, check_whole
+from cocensor._checks import FloatArray, Progress, check_choice
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Linearised
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
@@ -19,15 +18,8 @@ from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics import (
-    BrierScore,
-    CalibrationCurve,
-    DCalibrationResult,
-    DecisionCurve,
     Metric,
 )
-from cocensor.metrics.calibration_curve import calibration_at
-from cocensor.metrics.d_calibration import d_calibration_of
-from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_curve_at
 from cocensor.study.data import EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes
@@ -59,23 +51,27 @@ class CurveErrors:
 
     def of(self, model: str, minus: str | None = None) -> Estimates:
         """The values of a model, or their differences from those of another, with intervals and a band."""
-        asked = (model,) if minus is None else (model, minus)
-        for name in asked:
+        models = (model,) if minus is None else (model, minus)
+        for name in models:
             check_choice(name, "model", tuple(self.values))
         if minus is not None and not np.array_equal(self.x[model], self.x[minus]):
             raise ValueError(
                 f"minus must have its curve at the points of {model!r}, but {minus!r} has others."
             )
-        why = next((self.missing[name] for name in asked if name in self.missing), None)
+        why = next((self.missing[name] for name in models if name in self.missing), None)
         names = tuple(f"{x:g} ({k})" for k, x in enumerate(self.x[model]))
         values = self.values[model] - (0.0 if minus is None else self.values[minus])
         if why is not None:
-            return Estimates(
-                names, values, np.full((1, values.size), np.nan), missing=dict.fromkeys(names, why)
-            )
+            none = np.full((1, values.size), np.nan)
+            return Estimates(names, values, none, missing=dict.fromkeys(names, why))
         if minus is None:
             return Estimates(names, values, self.rows[model], range=self.range)
-        return Estimates(names, values, _difference(self.rows[model], self.rows[minus]))
+        one, other = self.rows[model], self.rows[minus]
+        # Where nothing was fitted to one of the samples, its rows are left out.
+        rows = np.zeros((max(len(one), len(other)), values.size))
+        rows[: len(one)] += one
+        rows[: len(other)] -= other
+        return Estimates(names, values, rows)
 
 
 def curve_errors(
@@ -85,7 +81,14 @@ def curve_errors(
 
     Of all models, and of the reference, that have some; by default of the first metric under the primary adjustment.
     """
-    return _over_time(evaluation.data, results_of(evaluation, adjustment), metric_of(evaluation, metric))
+    data, by, scores = evaluation.data, metric_of(evaluation, metric), results_of(evaluation, adjustment)
+    scored = scores.with_reference(by.name)
+    values = {name: value.curve for name, value in scored.items() if value.curve is not None}
+    if not values:
+        raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
+    x = dict.fromkeys(values, data.grid.times)
+    rows, missing = _rows(data, scores, by, x, data.grid, by.functionals_over_time)
+    return CurveErrors(x, values, rows, missing, by.range)
 
 
 def profile_errors(
@@ -96,28 +99,15 @@ def profile_errors(
     at: float | None = None,
 ) -> CurveErrors:
     """The curves behind the values of a metric at one time, such as ROC curves, with their sampling errors."""
+    data = evaluation.data
     by, scores = scores_at(evaluation, metric_of(evaluation, metric, at), adjustment)
-    return _behind(evaluation.data, scores, by)
-
-
-def _over_time(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
-    scored = scores.with_reference(metric.name)
-    values = {name: each.curve for name, each in scored.items() if each.curve is not None}
-    if not values:
-        raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
-    x = dict.fromkeys(values, data.grid.times)
-    rows, missing = _rows(data, scores, metric, x, data.grid, metric.functionals_over_time)
-    return CurveErrors(x, values, rows, missing, metric.range)
-
-
-def _behind(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
-    scored = scores.with_reference(metric.name)
-    profiles = {name: each.profile for name, each in scored.items() if each.profile is not None}
+    scored = scores.with_reference(by.name)
+    profiles = {name: value.profile for name, value in scored.items() if value.profile is not None}
     if not profiles:
-        raise ValueError(f"metric {metric.name!r} has no profile curve, such as a ROC curve.")
-    x, y = ({name: getattr(each, axis) for name, each in profiles.items()} for axis in ("x", "y"))
-    rows, missing = _rows(data, scores, metric, x, data.grid_of(metric), metric.profile_functionals)
-    return CurveErrors(x, y, rows, missing, metric.profile_range)
+        raise ValueError(f"metric {by.name!r} has no profile curve, such as a ROC curve.")
+    x, y = ({name: getattr(profile, axis) for name, profile in profiles.items()} for axis in ("x", "y"))
+    rows, missing = _rows(data, scores, by, x, data.grid_of(by), by.profile_functionals)
+    return CurveErrors(x, y, rows, missing, by.profile_range)
 
 
 def _rows(
@@ -151,59 +141,11 @@ def _rows(
     return rows, missing
 
 
-def _difference(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Of rows of the same samples; where nothing was fitted to one of these, its rows are left out."""
-    rows = np.zeros((max(len(one), len(other)), one.shape[1]))
-    rows[: len(one)] += one
-    rows[: len(other)] -= other
-    return rows
-
-
-def calibration_curve(
-    evaluation: Evaluation, model: str, at: float, adjustment: str | None, n_groups: int
-) -> CalibrationCurve:
-    """See :meth:`Evaluation.calibration_curve`."""
-    check_choice(model, "model", evaluation.models)
-    check_whole(n_groups, "n_groups", 2)
-    data = evaluation.data
-    [(status, read)] = _statuses(evaluation, data.grid_of(BrierScore(at)), adjustment, (model,))
-    return calibration_at(status, read[model], data.samples.y_test, data.level, n_groups)
-
-
-def d_calibration(
-    evaluation: Evaluation, model: str, adjustment: str | None, n_cells: int
-) -> DCalibrationResult:
-    """See :meth:`Evaluation.d_calibration`."""
-    check_choice(model, "model", evaluation.models)
-    check_whole(n_cells, "n_cells", 2)
-    data = evaluation.data
-    [(status, read)] = _statuses(evaluation, data.grid.from_zero, adjustment, (model,))
-    by_model: dict[Any, DCalibrationResult] = d_calibration_of(
-        status, read, data.samples.y_test, n_cells, data.level
-    )
-    return by_model[model]
-
-
-def decision_curve(
-    evaluation: Evaluation, at: float, adjustment: str | None, thresholds: npt.ArrayLike | None
-) -> dict[str, DecisionCurve]:
-    """See :meth:`Evaluation.decision_curve`."""
-    data = evaluation.data
-    chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
-    grid = data.grid_of(BrierScore(at))
-    able = data.scored_by(BrierScore(grid.last))
-    by_model: dict[str, DecisionCurve] = {}
-    for status, read in _statuses(evaluation, grid, adjustment, able or evaluation.models):
-        by_model |= decision_curve_at(status, read, data.samples.y_test, chosen, data.level)
-    return {name: by_model[name] for name in able}
-
-
-def _statuses(
+def weights_by_fit(
     evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
 ) -> Iterator[tuple[EventWeights, dict[str, Predicted]]]:
     """Who is event-free by each fit that serves some of the models, and what these predict."""
-    data = evaluation.data
-    scores = evaluation.results[evaluation.primary if adjustment is None else adjustment]
+    data, scores = evaluation.data, results_of(evaluation, adjustment)
     for name in models:
         if name not in scores.fits:
             missing = missing_notes(scores, evaluation.notes, name)
@@ -282,13 +224,13 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
         if issubclass(family, ArchimedeanCopula) and family is not Independence
         for tau in _TAUS
     ]
-    found: dict[str, dict[float, FloatArray]] = {}
+    curves: dict[str, dict[float, FloatArray]] = {}
     report(0, len(points))
     for done, (name, family, tau) in enumerate(points, start=1):
         curve = CopulaGraphic(family.from_tau(tau)).fit(y).predict(times)
-        found.setdefault(name, {})[tau] = np.asarray(curve)
+        curves.setdefault(name, {})[tau] = np.asarray(curve)
         report(done, len(points))
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
     marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))
     at_risk = dict(zip(marks, y.risk_table.at_risk_at(marks).tolist(), strict=True))
-    return MarginCurves(sample, times, np.asarray(KaplanMeier().fit(y).predict(times)), found, at_risk)
+    return MarginCurves(sample, times, np.asarray(KaplanMeier().fit(y).predict(times)), curves, at_risk)

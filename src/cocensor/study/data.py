@@ -18,7 +18,7 @@ from cocensor.adjustments.models.joint import design_given
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula, Independence
-from cocensor.data import Predictions, RiskTable, Survival
+from cocensor.data import Predictions, RiskTable
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeAxis, TimeGrid
 from cocensor.estimators import KaplanMeier
@@ -141,8 +141,7 @@ class EvaluationData:
     @property
     def covariates(self) -> tuple[str, ...] | None:
         """The columns that adjustments are given; None where they are given none."""
-        x = self.samples.learned_from.x
-        x = self.samples.x_test if x is None else x
+        x = self.samples.x_test if self.samples.x_train is None else self.samples.x_train
         return None if x is None else tuple(x.labels)
 
     def frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
@@ -152,11 +151,8 @@ class EvaluationData:
     @cached_property
     def in_order(self) -> tuple[Metric, ...]:
         """The metrics, those that share their times one after the other: first those over all times."""
-        return tuple(
-            sorted(
-                self.metrics, key=lambda by: (by.single_times == "only" or by.at is not None, by.at or 0.0)
-            )
-        )
+        single = {by.name: by.single_times == "only" or by.at is not None for by in self.metrics}
+        return tuple(sorted(self.metrics, key=lambda by: (single[by.name], by.at or 0.0)))
 
     @property
     def learning(self) -> EvaluationData:
@@ -193,8 +189,8 @@ class EvaluationData:
         if self.streamed is None:
             return self.samples.weights(fitted, grid)
         given = {**self.predictions, REFERENCE: self.reference}
-        found = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
-        return found.replaced(subsample=self.streamed.subsample(found.n))
+        weights = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
+        return weights.replaced(subsample=self.streamed.subsample(weights.n))
 
     def grid_of(self, metric: Metric) -> TimeGrid:
         """The times at which a metric needs a status."""
@@ -202,18 +198,16 @@ class EvaluationData:
 
     def scored_by(self, metric: Metric) -> tuple[str, ...]:
         """The models whose predictions are enough for a metric."""
-        known = self.predictions
-        return tuple(
-            name for name in self.models if name in known and metric.can_score(known[name], self.grid)
-        )
+        able = {name for name, model in self.predictions.items() if metric.can_score(model, self.grid)}
+        return tuple(name for name in self.models if name in able)
 
     @cached_property
     def reference(self) -> Predicted:
-        """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
+        """The reference curve, for everybody."""
         return self._reference(self.grid)
 
     def reference_curve(self, grid: TimeGrid) -> FloatArray:
-        """The same at some times."""
+        """The Kaplan–Meier curve of the training sample, or of the test sample without one, at some times."""
         return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
 
     def _reference(self, grid: TimeGrid) -> Predicted:
@@ -223,8 +217,7 @@ class EvaluationData:
 
     @cached_property
     def _kaplan_meier(self) -> Any:
-        samples = self.learning.samples
-        return KaplanMeier().fit(samples.y_test if samples.y_train is None else samples.y_train)
+        return KaplanMeier().fit(self.learning.samples.learned_from.y)
 
     def read_at(self, grid: TimeGrid) -> Mapping[str, Predicted]:
         """Predictions as they are scored at other times, the reference among them."""
@@ -236,9 +229,10 @@ class EvaluationData:
     def at_the_times(self) -> dict[str, Predicted]:
         """Predictions as they are scored, the reference among them; no curve is read twice where that is affordable."""
         times = self.grid.sorted
-        size = sum(8 * len(each) * times.size for each in self.predictions.values())
-        affordable = self.streamed is None and size <= _MOST_KEPT
-        kept = {name: each.on(times) if affordable else each for name, each in self.predictions.items()}
+        size = sum(8 * len(model) * times.size for model in self.predictions.values())
+        kept = dict(self.predictions)
+        if self.streamed is None and size <= _MOST_KEPT:
+            kept = {name: model.on(times) for name, model in kept.items()}
         return kept | {REFERENCE: self.reference}
 
 
@@ -252,10 +246,10 @@ class ResampledData(EvaluationData):
     @classmethod
     def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
         """That of a resample, without intervals of its own."""
-        of_all: dict[str, Any] = {each.name: getattr(everyone, each.name) for each in fields(EvaluationData)}
-        drawn = {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
-        without = {"confidence_level": None, "streamed": None}
-        return cls(**of_all | drawn | without, everyone=everyone, resample=resample)
+        of_all: dict[str, Any] = {name.name: getattr(everyone, name.name) for name in fields(EvaluationData)}
+        of_all |= {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
+        of_all |= {"confidence_level": None, "streamed": None}
+        return cls(**of_all, everyone=everyone, resample=resample)
 
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:
@@ -267,7 +261,7 @@ class ResampledData(EvaluationData):
 
 
 def _drawn(predictions: Mapping[str, Predicted], rows: Rows) -> dict[str, Predicted]:
-    return {name: each.drawn(rows) for name, each in predictions.items()}
+    return {name: model.drawn(rows) for name, model in predictions.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,7 +286,7 @@ class SuggestedCopula:
 
     def to_dict(self) -> dict[str, Any]:
         """The candidates and what they were chosen given, as JSON can hold it."""
-        found: dict[str, Any] = {
+        numbers: dict[str, Any] = {
             "given": self.given,
             "columns": list(self.columns),
             "sample": self.sample,
@@ -300,9 +294,9 @@ class SuggestedCopula:
             "notes": [note.to_dict() for note in self.notes],
         }
         if self.choice is None:
-            return found
+            return numbers
         chosen = self.choice.copula
-        return found | {
+        return numbers | {
             "family": chosen.name,
             "theta": float(chosen.theta),
             "tau": float(chosen.tau),
@@ -327,29 +321,21 @@ class SuggestedCopula:
 
 def suggest_copula(samples: Samples, shared: Fitted | None) -> SuggestedCopula:
     """A copula selected given what the shared imputation conditions on; without one, given the sample's covariates."""
+    x, y = samples.learned_from.x, samples.learned_from.y
+    sample: Literal["test", "training"] = "test" if samples.train is None else "training"
+    given: Literal["imputation", "covariates", "nothing"] = "covariates"
+    columns: tuple[str, ...] = ()
     if shared is not None and shared.design is not None:
-        return _selected(shared.design, samples.y_test, "imputation", "test")
-    if samples.y_train is None:
-        return _selected(samples.x_test, samples.y_test, "covariates", "test")
-    return _selected(samples.x_train, samples.y_train, "covariates", "training")
-
-
-def _selected(
-    x: Any, y: Survival, given: Literal["imputation", "covariates"], sample: Literal["test", "training"]
-) -> SuggestedCopula:
+        x, y, sample, given = shared.design, samples.y_test, "test", "imputation"
     try:
-        design = (
-            Design.of(x, len(y))
-            if x is None or isinstance(x, Design)
-            else design_given(x, "x", len(y), "y")[0]
-        )
-    except ValueError as error:
-        return SuggestedCopula(None, given, (), sample, (noted("no_score", why=str(error)),))
-    columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
-    kind: Literal["imputation", "covariates", "nothing"] = given if columns else "nothing"
-    try:
+        as_it_is = x is None or isinstance(x, Design)
+        design = Design.of(x, len(y)) if as_it_is else design_given(x, "x", len(y), "y")[0]
+        columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
+        given = given if columns else "nothing"
         with collected(FitWarning) as warned:
             choice = select_copula(design, y)
     except ValueError as error:
-        return SuggestedCopula(None, kind, columns, sample, (noted("no_score", why=str(error)),))
-    return SuggestedCopula(choice, kind, columns, sample, tuple(noted("warned", why=text) for text in warned))
+        return SuggestedCopula(None, given, columns, sample, (noted("no_score", why=str(error)),))
+    return SuggestedCopula(
+        choice, given, columns, sample, tuple(noted("warned", why=text) for text in warned)
+    )

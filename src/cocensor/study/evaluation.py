@@ -17,9 +17,12 @@ from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimates
-from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
-from cocensor.study import curves
+from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
+from cocensor.metrics.calibration_curve import calibration_at
+from cocensor.metrics.d_calibration import d_calibration_of
+from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_curve_at
 from cocensor.study.checks import Check
+from cocensor.study.curves import weights_by_fit
 from cocensor.study.data import REFERENCE, EvaluationData, Resampling, SuggestedCopula, suggest_copula
 from cocensor.study.lookup import (
     Results,
@@ -147,7 +150,8 @@ class Evaluation:
         value, errors = scores.value(by.name, model), scores.errors.get(by.name)
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
         return Score(
-            **(self._error(errors, model) | {"value": value}),
+            value=value,
+            **_error_of(errors, model),
             **about,
             range=by.range,
             notes=missing_notes(scores, self.notes, model) if np.isnan(value) else (),
@@ -175,7 +179,7 @@ class Evaluation:
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
         difference = scores.value(by.name, a) - scores.value(by.name, b)
-        why = self._error(errors, a)["missing"] or self._error(errors, b)["missing"]
+        why = _error_of(errors, a)["missing"] or _error_of(errors, b)["missing"]
         return Comparison(a, b, float(difference), np.nan, missing=why)
 
     def table(
@@ -309,7 +313,10 @@ class Evaluation:
         -------
         CalibrationCurve
         """
-        return curves.calibration_curve(self, model, at, adjustment, n_groups)
+        check_choice(model, "model", self.models)
+        check_whole(n_groups, "n_groups", 2)
+        [(weights, read)] = weights_by_fit(self, self.data.grid_of(BrierScore(at)), adjustment, (model,))
+        return calibration_at(weights, read[model], self.data.samples.y_test, self.data.level, n_groups)
 
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
@@ -329,7 +336,13 @@ class Evaluation:
         -------
         DCalibrationResult
         """
-        return curves.d_calibration(self, model, adjustment, n_cells)
+        check_choice(model, "model", self.models)
+        check_whole(n_cells, "n_cells", 2)
+        [(weights, read)] = weights_by_fit(self, self.data.grid.from_zero, adjustment, (model,))
+        by_model: dict[Any, DCalibrationResult] = d_calibration_of(
+            weights, read, self.data.samples.y_test, n_cells, self.data.level
+        )
+        return by_model[model]
 
     def decision_curve(
         self, at: float, adjustment: str | None = None, *, thresholds: npt.ArrayLike | None = None
@@ -338,7 +351,13 @@ class Evaluation:
 
         Of all models that predict a chance for this time; see :func:`decision_curve`.
         """
-        return curves.decision_curve(self, at, adjustment, thresholds)
+        data, grid = self.data, self.data.grid_of(BrierScore(at))
+        chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
+        able = data.scored_by(BrierScore(grid.last))
+        by_model: dict[str, DecisionCurve] = {}
+        for weights, read in weights_by_fit(self, grid, adjustment, able or self.models):
+            by_model |= decision_curve_at(weights, read, data.samples.y_test, chosen, data.level)
+        return {name: by_model[name] for name in able}
 
     # --- further analyses --------------------------------------------------------------------------------
 
@@ -555,22 +574,15 @@ class Evaluation:
         if errors is not None:
             known = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
             errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
-        error = self._error(errors, model)
-        if not by.has_skill:
-            error["missing"] = f"skill is not defined for the {by.label}"
-        return error | {"value": value}
+        missing = {} if by.has_skill else {"missing": f"skill is not defined for the {by.label}"}
+        return {**_error_of(errors, model), **missing, "value": value}
 
-    @staticmethod
-    def _error(errors: Estimates | None, model: str) -> dict[str, Any]:
-        """What is known of the error of a model's score."""
-        if errors is not None and model in errors.names:
-            known = errors.estimate(model)
-            if known.standard_error <= _NO_ERROR:
-                return {"standard_error": np.nan, "missing": "every subject has the same loss"}
-            return {
-                "standard_error": known.standard_error,
-                "replicates": known.replicates,
-                "missing": known.missing,
-            }
-        why = NOT_ASKED if errors is None else "there is no score"
-        return {"standard_error": np.nan, "missing": why}
+
+def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:
+    """What is known of the error of a model's score."""
+    if errors is None or model not in errors.names:
+        return {"standard_error": np.nan, "missing": NOT_ASKED if errors is None else "there is no score"}
+    known = errors.estimate(model)
+    if known.standard_error <= _NO_ERROR:
+        return {"standard_error": np.nan, "missing": "every subject has the same loss"}
+    return {name: getattr(known, name) for name in ("standard_error", "replicates", "missing")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -50,43 +50,30 @@ def prepared(
 
     ``refused`` are why models have no predictions; ``times`` what :func:`times_of_samples` has said.
     """
-    (grid, horizon), faults = times, dict(refused)
+    (grid, horizon), faults, known = times, dict(refused), predictions
     if plan.times is not None or plan.horizon is not None:
-        asked = "horizon" if plan.times is None else "times"
-        predictions, short = _reaching(predictions, horizon.time, asked)
-        faults |= short
-    if not predictions:
-        raise next(iter(faults.values()))
-    grid, horizon = _within_predictions(samples, predictions, grid, horizon)
-    faults |= _outside_horizon(predictions, horizon)
-    predictions = {name: each for name, each in predictions.items() if name not in faults}
-    if not predictions:
+        faults |= _too_short(known, horizon.time, "horizon" if plan.times is None else "times")
+        known = {name: model for name, model in predictions.items() if name not in faults}
+    if known:
+        grid, horizon = _within_predictions(samples, known, grid, horizon)
+        faults |= _outside_horizon(known, horizon)
+        known = {name: model for name, model in known.items() if name not in faults}
+    if not known:
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
     if plan.times is None:
-        grid = _met_by_steps(grid, predictions, horizon)
+        grid = _met_by_steps(grid, known, horizon)
     else:
-        notes += _moved_by_times(samples, predictions, horizon)
+        notes += _moved_by_times(samples, known, horizon)
     if samples.folds is not None:
-        notes += [
-            noted("ranked_across_folds", model=name)
-            for name, each in predictions.items()
-            if isinstance(each, RiskScores)
-        ]
-    grid_of_times = TimeGrid.of(grid)
-    metrics = _metrics(plan, samples.y_test, grid_of_times, predictions, faults, horizon, notes)
+        risks = [name for name, model in known.items() if isinstance(model, RiskScores)]
+        notes += [noted("ranked_across_folds", model=name) for name in risks]
+    averaged = TimeGrid.of(grid)
+    metrics = _metrics(plan, samples.y_test, averaged, known, faults, horizon, notes)
     if samples.y_train is None:
         notes.append(noted("no_training_sample"))
-    return EvaluationData(
-        predictions,
-        samples,
-        grid_of_times,
-        metrics,
-        tuple(models),
-        horizon,
-        plan.confidence_level,
-        plan.time_axis,
-    )
+    level, axis = plan.confidence_level, plan.time_axis
+    return EvaluationData(known, samples, averaged, metrics, tuple(models), horizon, level, axis)
 
 
 # --- covariates -------------------------------------------------------------------------------------------
@@ -114,8 +101,7 @@ def usable_samples(
             )
         check_length(sample.x, x, len(sample), y)
         check_same_order(row_labels(sample.x), sample.y.labels, (x, y))
-    by_name = not (covariates is None or isinstance(covariates, str))
-    if by_name and not parts:
+    if not (parts or covariates is None or isinstance(covariates, str)):
         raise ValueError("x_test is needed where covariates are named.")
     tables: dict[str, Covariates] = {}
     reading = [each for each in adjustments.values() if _reads_covariates(each)]
@@ -136,10 +122,9 @@ def usable_samples(
 
 def about_censoring(samples: Samples) -> list[Note]:
     """Cautions where censorings look like the end of a study that nobody marked."""
-    test, train = samples.y_test, samples.y_train
-    by_name = {"test sample": test}
-    if not (train is None or train.equals(test)):
-        by_name["training sample"] = train
+    by_name = {"test sample": samples.y_test}
+    if samples.y_train is not None and not samples.y_train.equals(samples.y_test):
+        by_name["training sample"] = samples.y_train
     return unmarked_end(by_name) + ended_by_reason(by_name)
 
 
@@ -222,19 +207,16 @@ def matching_note(how: Matching | None, model: str | None = None, **values: Any)
     return [] if how is None else [noted(f"matched_by_{how}", model=model, **values)]
 
 
-def _reaching(
-    predictions: Mapping[str, Predicted], end: float, asked: str
-) -> tuple[dict[str, Predicted], dict[str, Exception]]:
-    """The predictions that are known up to ``end``, which was asked for by ``asked``, and why others are left out."""
+def _too_short(predictions: Mapping[str, Predicted], end: float, asked: str) -> dict[str, Exception]:
+    """Why predictions that are not known up to ``end``, which was asked for by ``asked``, are left out."""
     verb = "reach" if asked == "times" else "is"
-    faults: dict[str, Exception] = {
+    return {
         name: ValueError(
-            f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {verb} {end:g}."
+            f"{asked} must not pass {model.end:g}, the end of models[{name!r}], but {verb} {end:g}."
         )
-        for name, each in predictions.items()
-        if isinstance(each, Predictions) and each.end < end
+        for name, model in predictions.items()
+        if isinstance(model, Predictions) and model.end < end
     }
-    return {name: each for name, each in predictions.items() if name not in faults}, faults
 
 
 # --- times ------------------------------------------------------------------------------------------------
@@ -252,14 +234,12 @@ def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]
 def _by_rule(samples: Samples, horizon: str | float | AtRisk | None) -> tuple[FloatArray, Horizon]:
     """Equally spaced times up to a horizon, or up to the default one, and why they end there."""
     rule = DEFAULT_HORIZON if horizon is None else horizon
-    grid = _grid(samples, N_TIMES, rule)
     both = "the test sample" if samples.train is None else "both samples"
+    reason = f"the last time of {both}" if rule == "t_max" else "as asked"
     if isinstance(rule, AtRisk):
         reason = f"the largest time with at least {100 * rule.share:g} % of {both} at risk"
-    else:
-        reason = f"the last time of {both}" if rule == "t_max" else "as asked"
-    by: Literal["default", "asked"] = "default" if horizon is None else "asked"
-    return grid, Horizon(float(grid[-1]), by, reason)
+    grid = _grid(samples, N_TIMES, rule)
+    return grid, Horizon(float(grid[-1]), "default" if horizon is None else "asked", reason)
 
 
 def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray:
@@ -272,12 +252,12 @@ def _within_predictions(
     samples: Samples, predictions: Mapping[str, Predicted], grid: FloatArray, horizon: Horizon
 ) -> tuple[FloatArray, Horizon]:
     """The times that all curves are known at; without any, those up to the last time of a prediction."""
-    curves = [each.end for each in predictions.values() if not isinstance(each, PredictionsAt)]
+    curves = [model.end for model in predictions.values() if not isinstance(model, PredictionsAt)]
     if curves:
         known, reason = min(curves), "the largest time up to which all predictions are known"
     else:
         last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
-        within = [each.end for each in predictions.values() if 0 < each.end <= last]
+        within = [model.end for model in predictions.values() if 0 < model.end <= last]
         known, reason = max(within, default=np.inf), "the last time that is predicted"
     if horizon.time <= known and (curves or horizon.by != "default" or not np.isfinite(known)):
         return grid, horizon
@@ -367,10 +347,12 @@ def _default_times(
     y: Survival, times: FloatArray, predictions: Mapping[str, Predicted], axis: TimeAxis
 ) -> tuple[tuple[float, ...], list[Note]]:
     """A few single times within ``times``, and a note that says which and why."""
-    quartiles = []
-    if not all(isinstance(each, PredictionsAt) for each in predictions.values()):
-        quartiles = _event_quartiles(y, times)
-    predicted = _single_predictions(predictions)
+    predicted, quartiles = _single_predictions(predictions), list[float]()
+    if not all(isinstance(model, PredictionsAt) for model in predictions.values()):
+        first, end = float(times.min()), float(times.max())
+        seen = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
+        levels = np.quantile(seen, _QUARTILES).tolist() if seen.size else []
+        quartiles = sorted({_in_two_digits(t, end) for t in levels})
     # Times that would be called the same are one.
     at = {time_in_name(t): t for t in (*quartiles, *predicted)}
     if not at:
@@ -381,14 +363,7 @@ def _default_times(
 
 def _single_predictions(predictions: Mapping[str, Predicted]) -> list[float]:
     """The times of models that predict at one time alone."""
-    return sorted({each.time for each in predictions.values() if isinstance(each, PredictionsAt)})
-
-
-def _event_quartiles(y: Survival, times: FloatArray) -> list[float]:
-    """Quartiles of the observed event times within ``times``, rounded to two digits."""
-    first, end = float(times.min()), float(times.max())
-    seen = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
-    return sorted({_in_two_digits(float(t), end) for t in np.quantile(seen, _QUARTILES)}) if seen.size else []
+    return sorted({model.time for model in predictions.values() if isinstance(model, PredictionsAt)})
 
 
 def _in_two_digits(t: float, end: float) -> float:
@@ -411,25 +386,23 @@ def _scorable(
 
     Of a metric at several times that can score somebody at one of them, the others are left out.
     """
-    able = [each for each in metrics if any(each.can_score(of, times) for of in predictions.values())]
-    lost = [each for each in metrics if each not in able]
-    if not lost:
-        return tuple(metrics), []
-    families = {each.family for each in able}
-    hopeless = [each for each in lost if not (families if as_a_set else each.family in families)]
+    able = [by for by in metrics if any(by.can_score(model, times) for model in predictions.values())]
+    lost = [by for by in metrics if by not in able]
+    families = {by.family for by in able}
+    hopeless = [by for by in lost if not (families if as_a_set else by.family in families)]
     if hopeless:
-        why = "; ".join(f"{name!r} {of.limit}" for name, of in predictions.items())
+        why = "; ".join(f"{name!r} {model.limit}" for name, model in predictions.items())
         others = "".join(f" {name!r} is refused: {fault}" for name, fault in refused.items())
         raise ValueError(f"metric {hopeless[0].name!r} needs survival curves, but {why}.{others}")
-    return tuple(able), [noted("metrics_left_out", metrics=[each.name for each in lost])]
+    return tuple(able), [noted("metrics_left_out", metrics=[by.name for by in lost])] if lost else []
 
 
 def _unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predicted], times: TimeGrid) -> list[Note]:
     """Why models that predict no survival curves have no value by some metrics."""
     notes = []
-    for name, of in predictions.items():
-        left = [each for each in metrics if not each.can_score(of, times)]
-        time = of.time if isinstance(of, PredictionsAt) else None
+    for name, model in predictions.items():
+        left = [by for by in metrics if not by.can_score(model, times)]
+        time = model.time if isinstance(model, PredictionsAt) else None
         if left and time is not None and len(left) < len(metrics):
             notes.append(noted("only_at_one_time", model=name, time=time))
         elif left:

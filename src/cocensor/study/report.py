@@ -151,25 +151,24 @@ def _with_curves(report: Report, phase: Phases) -> Report:
     evaluation, primary = report.evaluation, report.evaluation.primary
     data, values = evaluation.data, results_of(evaluation).values
     with_curves = data.scored_by(DCalibration())
-    curves: dict[tuple[str, str], CurveErrors] = {}
-    profiles: dict[tuple[str, str], CurveErrors] = {}
-    calibration: dict[tuple[str, str, float], CalibrationCurve] = {}
-    d_calibration: dict[tuple[str, str], DCalibrationResult] = {}
-    decisions: dict[tuple[str, float], dict[str, DecisionCurve]] = {}
+    curves, profiles = dict[tuple[str, str], CurveErrors](), dict[tuple[str, str], CurveErrors]()
+    calibration = dict[tuple[str, str, float], CalibrationCurve]()
+    d_calibration = dict[tuple[str, str], DCalibrationResult]()
+    decisions = dict[tuple[str, float], dict[str, DecisionCurve]]()
     for k, metric in enumerate(data.metrics):
         phase(f"Intervals of curves: {metric.label}")(k, len(data.metrics))
-        found = values[metric.name]
+        scored = values[metric.name]
         time = data.horizon.time if metric.at is None else metric.at
-        if any(each.curve is not None for each in found.values()):
+        if any(value.curve is not None for value in scored.values()):
             curves[metric.name, primary] = curve_errors(evaluation, metric.name)
         if metric.profile_style in ("calibration", "levels"):
-            for model in found:
+            for model in scored:
                 calibration[primary, model, time] = evaluation.calibration_curve(model, time)
                 if model in with_curves and (primary, model) not in d_calibration:
                     d_calibration[primary, model] = evaluation.d_calibration(model)
-        elif metric.profile_style == "decision" and found:
+        elif metric.profile_style == "decision" and scored:
             decisions[primary, time] = evaluation.decision_curve(time)
-        elif any(each.profile is not None for each in found.values()):
+        elif any(value.profile is not None for value in scored.values()):
             profiles[metric.name, primary] = profile_errors(evaluation, metric.name)
     return replace(
         report,

@@ -195,7 +195,10 @@ def evaluate(
     >>> result.verdict.leader, result.verdict.beaten
     ('one', ('all',))
     """
-    _refuse_keywords(unsupported)
+    for name in unsupported:
+        if name in NOT_YET:
+            raise TypeError(f"{name} is not supported yet: {NOT_YET[name]}.")
+        raise TypeError(f"evaluate() got an unexpected keyword argument {name!r}.")
     plan = Plan.of(
         adjustments=adjustments,
         metrics=metrics,
@@ -223,14 +226,6 @@ def evaluate(
         choice=copula if isinstance(copula, CopulaChoice) else None,
         progress=progress,
     )
-
-
-def _refuse_keywords(given: Mapping[str, Any]) -> None:
-    """Refuse arguments that there are not, or not yet."""
-    for name in given:
-        if name in NOT_YET:
-            raise TypeError(f"{name} is not supported yet: {NOT_YET[name]}.")
-        raise TypeError(f"evaluate() got an unexpected keyword argument {name!r}.")
 
 
 @one_blas_thread
@@ -291,14 +286,14 @@ def assuming(
     notes: list[Note],
 ) -> tuple[EvaluationData, Fitted | None]:
     """What is scored, with the copula that the plan assumes; and a fit that others may start from, if there is one."""
+    start: Fitted | None = None
+    assumed = AssumedCopula()
     if not plan.takes_copula:
         if plan.copula is not None:
             notes.append(noted("copula_unused"))
-        return replace(data, assumed=AssumedCopula()), None
-    if plan.copula is None:
-        return replace(data, assumed=AssumedCopula(origin="independence")), None
-    start: Fitted | None = None
-    if choice is not None:
+    elif plan.copula is None:
+        assumed = AssumedCopula(origin="independence")
+    elif choice is not None:
         assumed = AssumedCopula(choice.copula, "selected", SuggestedCopula(choice, "own"))
     elif isinstance(plan.copula, Copula):
         assumed = AssumedCopula(plan.copula, "given")
@@ -307,11 +302,12 @@ def assuming(
         hint = suggest_copula(data.samples, shared)
         if hint.choice is None:
             notes.append(noted("no_copula_selected", why=str(hint.notes[0])))
-            return replace(data, assumed=AssumedCopula(origin="independence")), start
-        notes += hint.notes
-        assumed = AssumedCopula(hint.choice.copula, "selected", hint)
-    if not assumed.copula.is_independence:
-        copula = assumed.copula
+            assumed = AssumedCopula(origin="independence")
+        else:
+            notes += hint.notes
+            assumed = AssumedCopula(hint.choice.copula, "selected", hint)
+    copula = assumed.copula
+    if not copula.is_independence:
         notes.append(
             noted("copula_assumed", family=copula.name, tau=float(copula.tau), origin=assumed.origin)
         )
@@ -321,10 +317,7 @@ def assuming(
 def _fitted_imputation(
     plan: Plan, data: EvaluationData, fits: Mapping[str, Fitted]
 ) -> tuple[Fitted | None, Fitted | None]:
-    """The shared imputation at independence, before anything is scored, and the same where copulas may start from it.
-
-    None where there is none, or it cannot be fitted.
-    """
+    """The shared imputation at independence, None where it cannot be fitted; and the same where others may start."""
     shared = imputation_among([fits.get(each.name, each.adjustment) for each in plan.adjustments])
     if shared is None or isinstance(shared, Fitted):
         return shared, None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, Progress, check_length, refuse_at, spelled, to_numpy
+from cocensor._checks import Progress, check_length, refuse_at, spelled, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads, one_blas_thread
 from cocensor.adjustments import Adjustment, Fitted
@@ -22,7 +22,7 @@ from cocensor.copulas.registry import walks_from_independence
 from cocensor.data.covariates import column_names
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named
-from cocensor.study.plan import HAZARD_RATIO, RATIOS, SensitivityPlan, as_ratios, check_has_ratios
+from cocensor.study.plan import HAZARD_RATIO, RATIOS, SensitivityPlan, check_has_ratios
 from cocensor.study.scores import AdjustmentScores, refit, score_refit
 from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Answers, Grid
@@ -33,7 +33,11 @@ from cocensor.warnings import FitWarning, HorizonWarning, collected
 _FIRST_TENTH, _LAST_TENTH = -3, 9
 # Groups whose hazard ratio moves alone.
 _MOST_GROUPS = 12
+#: Where an answer belongs: an axis, a line, a point.
+Place = tuple[Literal["tau", "hazard_ratio"], str, float]
 Missing = dict[tuple[str, str], Note]
+#: By line, what an adjustment is given at a hazard ratio.
+RatioLines = dict[str, Callable[[float], Any]]
 
 
 @one_blas_thread
@@ -45,16 +49,19 @@ def sensitivity(
     progress: Progress | None = None,
 ) -> Sensitivity:
     """Score all models again under every family and τ, and every hazard ratio; see :meth:`Evaluation.sensitivity`."""
-    measured = _measured(evaluation) if benchmarks is None else benchmarks
+    measured: CovariateBenchmarks | ValueError
+    try:
+        measured = benchmarks or evaluation.benchmarks()
+    except ValueError as error:
+        measured = error
     held = PlausibleRange.of(evaluation, measured, plan.plausible)
-    grid = np.array(default_taus(held) if plan.taus is None else plan.taus)
-    lines = None
+    taus = default_taus(held) if plan.taus is None else plan.taus
+    ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
     if plan.with_ratios:
-        ratios = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios
-        lines = RatioLines.of(ratios, hazard_ratio_by, evaluation.data.samples)
+        lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
-    varied = [name for name, each in evaluation.results.items() if each.varies_with_copula]
+    varied = [name for name, scores in evaluation.results.items() if scores.varies_with_copula]
     if plan.adjustments is not None:
         varied = [
             adjustment_named(evaluation.results, name, varied, argument="adjustments")
@@ -62,40 +69,38 @@ def sensitivity(
         ]
     if not varied:
         raise ValueError("adjustments must include one that depends on a copula: no other changes with τ.")
-    over_tau, over_ratio = _Grid(varied), _Grid(varied)
     # The longest first, so that no thread is left alone with them.
     walks = [
         (name, walk)
         for name in reversed(varied)
-        for walk in _walks(
-            evaluation.results[name].adjustment, plan.copulas, grid, lines, over_tau, over_ratio
-        )
+        for walk in _walks(evaluation.results[name].adjustment, plan.copulas, taus, lines, ratios)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
+    found: dict[Place, dict[str, AdjustmentScores | Note]] = {}
     # The evaluation itself has noted what there is to warn of.
     with collected(HorizonWarning, FitWarning):
         jobs = [partial(_followed, evaluation, name, walk, finished) for name, walk in walks]
-        for (name, walk), scored in zip(walks, in_threads(jobs), strict=True):
-            for step, found in zip(walk, scored, strict=True):
-                for into, line, point in step.places:
-                    into.add(name, line, point, found)
-    answers, missing = over_tau.settled(0.0)
-    if not answers:
-        why = next(iter(missing.values()), "")
-        raise ValueError(f"no point of the grid has a score: {why}")
-    ratio_grid = None
-    if lines is not None:
-        scores, without = over_ratio.settled(1.0)
-        without |= {(name, "reason"): note.on(adjustment=name) for name in scores for note in lines.unnamed}
-        if scores:
-            points = tuple(lines.ratios.tolist())
-            ratio_grid = Grid(evaluation, "hazard_ratio", lines.names, points, scores, without)
-        else:
-            missing |= {(name, HAZARD_RATIO): _why_not(name, without) for name in varied}
+        for (name, walk), answers in zip(walks, in_threads(jobs), strict=True):
+            for step, answer in zip(walk, answers, strict=True):
+                for place in step.places:
+                    found.setdefault(place, {})[name] = answer
+    by_tau, missing = _settled(found, "tau", varied)
+    if not by_tau:
+        raise ValueError(f"no point of the grid has a score: {next(iter(missing.values()), '')}")
+    by_ratio, without = _settled(found, "hazard_ratio", varied)
+    over_ratio = None
+    if by_ratio:
+        if unnamed is not None:
+            without |= {(name, "reason"): unnamed.on(adjustment=name) for name in by_ratio}
+        over_ratio = Grid(evaluation, "hazard_ratio", tuple(lines), tuple(sorted(ratios)), by_ratio, without)
+    elif lines:
+        for name in varied:
+            why = (note for (adjustment, _), note in without.items() if adjustment == name)
+            missing[name, HAZARD_RATIO] = next(why, noted("no_hazard_ratio", adjustment=name))
     return Sensitivity(
         evaluation,
-        Grid(evaluation, "tau", plan.copulas, tuple(grid.tolist()), answers, missing),
-        ratio_grid,
+        Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing),
+        over_ratio,
         held,
         None if isinstance(measured, ValueError) else measured,
     )
@@ -107,53 +112,32 @@ def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
     return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
 
 
-def _measured(evaluation: Evaluation) -> CovariateBenchmarks | ValueError:
-    """Measured covariates as benchmarks, or why there are none."""
-    try:
-        return evaluation.benchmarks()
-    except ValueError as error:
-        return error
-
-
-def _why_not(adjustment: str, missing: Missing) -> Note:
-    """Why an adjustment has no answer by hazard ratio."""
-    takes_none = noted("no_hazard_ratio", adjustment=adjustment)
-    return next((note for (name, _), note in missing.items() if name == adjustment), takes_none)
-
-
-class _Grid:
-    """Answers as they come in by adjustment, line and point, and why some do not."""
-
-    def __init__(self, adjustments: Sequence[str]) -> None:
-        self.answers: Answers = {name: {} for name in adjustments}
-        self.failed: dict[tuple[str, str], dict[float, Note]] = {}
-
-    def add(self, name: str, line: str, point: float, found: AdjustmentScores | Note) -> None:
-        if isinstance(found, Note):
-            self.failed.setdefault((name, line), {})[point] = found
-        else:
-            self.answers[name].setdefault(line, {})[point] = found
-
-    def settled(self, independence: float) -> tuple[Answers, Missing]:
-        """The answers in order, and by adjustment and line why some are missing."""
-        for name, line in self.failed:
-            # Independence alone is not an answer of the line.
-            if self.answers[name].get(line, {}).keys() <= {independence}:
-                self.answers[name].pop(line, None)
-        ordered = {
-            name: {line: dict(sorted(by_point.items())) for line, by_point in by_line.items()}
-            for name, by_line in self.answers.items()
-            if by_line
-        }
-        missing = {
-            (name, line): why[min(why, key=lambda point: abs(point - independence))]
-            for (name, line), why in sorted(self.failed.items(), key=lambda failed: failed[0])
-        }
-        return ordered, missing
-
-
-#: Where an answer belongs: a grid, a line, a point.
-Place = tuple[_Grid, str, float]
+def _settled(
+    found: Mapping[Place, Mapping[str, AdjustmentScores | Note]], axis: str, adjustments: Sequence[str]
+) -> tuple[Answers, Missing]:
+    """The answers along an axis in order, and by adjustment and line why some are missing."""
+    independence = 1.0 if axis == "hazard_ratio" else 0.0
+    answers: Answers = {name: {} for name in adjustments}
+    failed: dict[tuple[str, str], dict[float, Note]] = {}
+    for (on, line, point), by_name in found.items():
+        for name, answer in by_name.items() if on == axis else ():
+            if isinstance(answer, Note):
+                failed.setdefault((name, line), {})[point] = answer
+            else:
+                answers[name].setdefault(line, {})[point] = answer
+    for name, line in failed:
+        # Independence alone is not an answer of the line.
+        if answers[name].get(line, {}).keys() <= {independence}:
+            answers[name].pop(line, None)
+    ordered = {
+        name: {line: dict(sorted(by_point.items())) for line, by_point in by_line.items()}
+        for name, by_line in answers.items()
+        if by_line
+    }
+    return ordered, {
+        key: why[min(why, key=lambda point: abs(point - independence))]
+        for key, why in sorted(failed.items(), key=lambda item: item[0])
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +152,7 @@ class _Step:
 def _followed(
     evaluation: Evaluation, name: str, walk: list[_Step], points: ProgressCount, stopped: Event
 ) -> list[AdjustmentScores | Note]:
-    """The scores along a walk, or why there are none; each fit starts from those before."""
+    """The scores along a walk, or why there are none."""
     start = evaluation.results[name]
     answers: list[AdjustmentScores | Note] = []
     for step in walk:
@@ -189,94 +173,61 @@ def _followed(
 def _walks(
     adjustment: Adjustment,
     families: tuple[str, ...],
-    taus: FloatArray,
-    lines: RatioLines | None,
-    over_tau: _Grid,
-    over_ratio: _Grid,
+    taus: Sequence[float],
+    lines: RatioLines,
+    ratios: Sequence[float],
 ) -> list[list[_Step]]:
     """Independence with the hazard ratios, which move from there; then family by family away from τ = 0."""
-    independent: list[Place] = []
-    if (taus == 0).any():
-        independent += [(over_tau, family, 0.0) for family in families]
-    ratios: list[_Step] = []
-    if lines is not None and adjustment.takes_hazard_ratio:
-        for line in lines.names:
-            for ratio in lines.ratios.tolist():
-                place = over_ratio, line, ratio
-                if ratio == 1:
-                    independent.append(place)
-                else:
-                    move = methodcaller("with_hazard_ratio", lines.ratio(line, ratio))
-                    ratios.append(_Step(move, [place]))
+    at_independence: list[Place] = [("tau", family, 0.0) for family in families if 0.0 in taus]
+    by_ratio = list[_Step]()
+    for line, given in lines.items() if adjustment.takes_hazard_ratio else ():
+        at_independence += [("hazard_ratio", line, 1.0)] if 1.0 in ratios else []
+        by_ratio += [
+            _Step(methodcaller("with_hazard_ratio", given(ratio)), [("hazard_ratio", line, ratio)])
+            for ratio in ratios
+            if ratio != 1
+        ]
     walks = [
         [
             _Step(
-                methodcaller("with_copula", copula_families()[family].from_tau(tau)),
-                [(over_tau, family, tau)],
+                methodcaller("with_copula", copula_families()[family].from_tau(tau)), [("tau", family, tau)]
             )
             for tau in walk
         ]
         for family in families
         for walk in walks_from_independence(copula_families()[family], taus)
     ]
-    if independent or ratios:
-        walks.insert(
-            0, [_Step(methodcaller("with_copula", Independence()), independent, stays=True), *ratios]
-        )
-    return walks
+    if not (at_independence or by_ratio):
+        return walks
+    first = _Step(methodcaller("with_copula", Independence()), at_independence, stays=True)
+    return [[first, *by_ratio], *walks]
 
 
 # --- whose hazard ratio moves ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class RatioLines:
-    """Whose ratio moves on each line: everybody's, or that of one reason or group.
-
-    ``unnamed`` says why reasons that there are have no lines.
-    """
-
-    ratios: FloatArray
-    reasons: tuple[str, ...] = ()
-    groups: Mapping[str, BoolArray] = field(default_factory=dict)
-    unnamed: tuple[Note, ...] = ()
-
-    @classmethod
-    def of(cls, ratios: Any, by: Any, samples: Samples) -> RatioLines:
-        """As asked for by ``hazard_ratios`` and ``hazard_ratio_by``."""
-        grid = as_ratios(ratios)
-        if by is None or (isinstance(by, str) and by == "reason"):
-            return cls._by_reason(grid, samples, asked=by is not None)
+def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
+    """Whose ratio moves on each line: everybody's, or that of one reason or group; why reasons have no lines."""
+    lines: RatioLines = {ALL: lambda ratio: ratio}
+    if by is not None and not (isinstance(by, str) and by == "reason"):
         labels = _labels(by, samples)
         groups = check_groups(labels, "hazard_ratio_by")
-        array = np.array(labels)
-        return cls(grid, groups={name: array == name for name in groups} if len(groups) > 1 else {})
-
-    @classmethod
-    def _by_reason(cls, grid: FloatArray, samples: Samples, asked: bool) -> RatioLines:
-        reasons = samples.y_test.reasons
-        if asked and not reasons:
-            raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
-        if len(reasons) > _MOST_GROUPS:
-            why = f"at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of them together."
-            if asked:
-                raise ValueError(f"y_test must have {why}")
-            return cls(grid, unnamed=(noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons)),))
-        _refuse_all(reasons, "y_test")
-        return cls(grid, reasons if len(reasons) > 1 else ())
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The lines."""
-        return (ALL, *self.reasons, *self.groups)
-
-    def ratio(self, line: str, ratio: float) -> Any:
-        """What the adjustments are given at a point of a line."""
-        if line == ALL:
-            return ratio
-        if line in self.groups:
-            return np.where(self.groups[line], ratio, 1.0)
-        return {line: ratio}
+        for group in groups if len(groups) > 1 else ():
+            members = np.array(labels) == group
+            lines[group] = lambda ratio, members=members: np.where(members, ratio, 1.0)  # type: ignore[misc]
+        return lines, None
+    reasons = samples.y_test.reasons
+    if by is not None and not reasons:
+        raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
+    if len(reasons) > _MOST_GROUPS:
+        why = f"at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of them together."
+        if by is not None:
+            raise ValueError(f"y_test must have {why}")
+        return lines, noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons))
+    _refuse_all(reasons, "y_test")
+    for reason in reasons if len(reasons) > 1 else ():
+        lines[reason] = lambda ratio, reason=reason: {reason: ratio}  # type: ignore[misc]
+    return lines, None
 
 
 def _labels(by: Any, samples: Samples) -> list[str]:
