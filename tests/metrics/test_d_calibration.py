@@ -244,7 +244,9 @@ def test_refusals():
     refuses(lambda: cc.d_calibration(y, y, predicted, [1.0], confidence_level=1.5), "confidence_level", "1.5")
     status = cc.IPCW().fit(y).weights(y, [1.0])
     refuses(
-        lambda: cc.metric("d_calibration").evaluate(status, {"m": cc.data.predictions.PredictionsAt(1.0, predicted)}),
+        lambda: cc.metric("d_calibration").evaluate(
+            status, {"m": cc.data.predictions.PredictionsAt(1.0, predicted)}
+        ),
         "times",
         "0",
         "1",

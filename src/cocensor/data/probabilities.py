@@ -59,9 +59,7 @@ def fall(array: npt.NDArray[Any]) -> bool:
     """Whether all rows fall, from at most 1 to at least 0: one pass along the memory."""
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         within = array[:, 0].max() <= 1 and array[:, -1].min() >= 0
-        return bool(within) and all(
-            (later <= earlier).all() for earlier, later in pairwise(array.T)
-        )
+        return bool(within) and all((later <= earlier).all() for earlier, later in pairwise(array.T))
     return all(_fall(array[rows]) for rows in row_blocks(*array.shape))
 
 

@@ -160,7 +160,9 @@ class Survival:
         """Return the outcomes of several parts of one sample, which have the same columns."""
         if len(parts) == 1:
             return parts[0]
-        columns = zip(*((part.time, part.event, part.administrative, part.reason) for part in parts), strict=True)
+        columns = zip(
+            *((part.time, part.event, part.administrative, part.reason) for part in parts), strict=True
+        )
         return cls.trusted(*(None if own[0] is None else np.concatenate(own) for own in columns))
 
     @classmethod

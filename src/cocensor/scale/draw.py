@@ -11,7 +11,6 @@ import numpy.typing as npt
 from cocensor._checks import IntArray, row_blocks
 from cocensor.scale.scan import Batch, Keys
 
-_ALL = 2**64 - 1
 # Of splitmix64 (Steele, Lea & Flood 2014): the golden ratio, and two multipliers.
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -29,7 +28,12 @@ def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
     state = np.asarray(numbers).astype(np.uint64)
     state += np.uint64(1)
     state *= _GOLDEN
-    return _mixed(state)
+    state ^= state >> np.uint64(30)
+    state *= _FIRST
+    state ^= state >> np.uint64(27)
+    state *= _SECOND
+    state ^= state >> np.uint64(31)
+    return state
 
 
 def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
@@ -49,15 +53,6 @@ def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
             there = lengths[rows] > 8 * k
             keys[rows][there] = hashed(keys[rows][there] ^ word[there])
     return keys
-
-
-def _mixed(state: Keys) -> Keys:
-    state ^= state >> np.uint64(30)
-    state *= _FIRST
-    state ^= state >> np.uint64(27)
-    state *= _SECOND
-    state ^= state >> np.uint64(31)
-    return state
 
 
 @dataclass
@@ -89,18 +84,14 @@ class Drawn:
     @property
     def ceiling(self) -> np.uint64:
         """No key above this one is drawn."""
-        if self.n <= self.k:
-            return np.uint64(_ALL)
-        share = (self.k + 10 * sqrt(self.k) + 50) / self.n
-        return np.uint64(min(int(share * 2.0**64), _ALL))
+        share = 1.0 if self.n <= self.k else (self.k + 10 * sqrt(self.k) + 50) / self.n
+        return np.uint64(min(int(share * 2.0**64), 2**64 - 1))
 
     def update(self, batch: Batch) -> None:
         """Take up what may be drawn of a batch."""
         low = batch.key <= self.ceiling
-        if low.all():
-            self._held.append(batch)
-        elif low.any():
-            self._held.append(batch[low])
+        if low.any():
+            self._held.append(batch if low.all() else batch[low])
 
     def merge(self, other: Drawn) -> None:
         """Take up what another worker held."""
