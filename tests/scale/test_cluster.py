@@ -144,6 +144,8 @@ def test_tasks_compute_on_one_core_each(client, tmp_path):
     assert reduce_parts(Counted(tmp_path), range(3), max, client=client) == 1
 
 
+# Dask may leave the socket open by which it is about to connect anew.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_connection_that_is_lost_is_told_in_a_sentence(tmp_path):
     from distributed import LocalCluster
 

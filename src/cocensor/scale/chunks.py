@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,57 +15,37 @@ from cocensor.data import Predictions, Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.covariates import chosen_covariates
 from cocensor.data.ids import subject_labels
-from cocensor.data.predictions import Predicted, Probabilities, RiskScores
+from cocensor.data.predictions import Predicted, Probabilities
 from cocensor.scale.draw import hashed
 from cocensor.scale.scan import Batch, Columns, Part, Scan, at_columns, batch_rows
 from cocensor.study.prepare import matching_note
 
 
-@dataclass(frozen=True, eq=False)
-class _Chunk:
-    name: str
-    predictions: Mapping[str, Predicted]
-    y: Survival
-    x: Any
-
-
 class ChunkScan(Scan):
     """Chunks in memory."""
 
-    def __init__(
-        self, chunks: Sequence[_Chunk], covariates: tuple[str, ...] = (), notes: tuple[Note, ...] = ()
-    ) -> None:
-        self._chunks = {chunk.name: chunk for chunk in chunks}
-        edges = np.cumsum([0, *(len(chunk.y) for chunk in chunks)]).tolist()
-        self.n = edges[-1]
-        self.models = tuple(chunks[0].predictions)
-        self.covariates, self.notes = covariates, notes
+    def __init__(self, chunks: Sequence[Batch], covariates: tuple[str, ...], notes: tuple[Note, ...]) -> None:
+        self._chunks = chunks
+        self.models, self.covariates, self.notes = tuple(chunks[0].predictions), covariates, notes
         self.parts = tuple(
-            Part(*ends, name) for ends, name in zip(pairwise(edges), self._chunks, strict=True)
+            Part(int(chunk.rows[0]), int(chunk.rows[-1]) + 1, _name(k)) for k, chunk in enumerate(chunks)
         )
+        self.n = self.parts[-1].stop
 
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
-        predictions = next(iter(self._chunks.values())).predictions[model]
-        return predictions.times if isinstance(predictions, Probabilities) else None
+        return _times(self._chunks[0].predictions[model])
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a chunk with all predictions, or with those of some models at some columns of their grid."""
         self._check(part)
-        chunk = self._chunks[part.name]
-        asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
-        predictions = {name: at_columns(chunk.predictions[name], where) for name, where in asked.items()}
-        step = batch_rows(max(map(_n_columns, predictions.values()), default=1))
-        for start in range(0, part.n_rows, step):
-            kept = slice(start, min(start + step, part.n_rows))
-            rows = np.arange(part.start + kept.start, part.start + kept.stop)
-            yield Batch(
-                rows,
-                chunk.y if part.n_rows <= step else chunk.y[kept],
-                None if chunk.x is None else chunk.x[kept],
-                {name: each.taken(kept) for name, each in predictions.items()},
-                hashed(rows),
-            )
+        chunk = self._chunks[self.parts.index(part)]
+        if columns is not None:
+            read = {name: at_columns(chunk.predictions[name], where) for name, where in columns.items()}
+            chunk = replace(chunk, predictions=read)
+        step = batch_rows(max((np.size(_times(own)) for own in chunk.predictions.values()), default=1))
+        for start in range(0, len(chunk), step):
+            yield chunk if len(chunk) <= step else chunk[start : start + step]
 
     @property
     def _pieces(self) -> str:
@@ -99,75 +79,76 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
     [[0, 1], [2]]
     """
     if isinstance(chunks, Mapping | str) or not isinstance(chunks, Sequence):
+        kind = type(chunks).__name__
         raise TypeError(
-            f"chunks must be a list of tuples (models, y) or (models, y, x), but is of type {_kind(chunks)}."
+            f"chunks must be a list of tuples (models, y) or (models, y, x), but is of type {kind}."
         )
     if not chunks:
         raise ValueError("chunks is empty: at least one is needed.")
-    made = [_as_chunk(chunk, f"chunks[{k}]") for k, chunk in enumerate(chunks)]
-    for chunk in made[1:]:
-        for (what, own), (_, wanted) in zip(_traits(chunk), _traits(made[0]), strict=False):
+    parts = [_checked(chunk, _name(k)) for k, chunk in enumerate(chunks)]
+    first = list(_traits(*parts[0]))
+    for k, part in enumerate(parts):
+        for (what, own), (_, wanted) in zip(_traits(*part), first, strict=False):
             if own != wanted:
-                raise ValueError(f"{chunk.name} must have {what} as chunks[0], {wanted!r}, but has {own!r}.")
-    order = tuple(
-        dict.fromkeys(
-            note
-            for chunk in made
-            for model, predictions in chunk.predictions.items()
-            for note in matching_note(predictions.matched, model)
+                raise ValueError(f"{_name(k)} must have {what} as {_name(0)}, {wanted!r}, but has {own!r}.")
+    matched = ((model, own.matched) for models, _, _ in parts for model, own in models.items())
+    notes = tuple(dict.fromkeys(note for model, how in matched for note in matching_note(how, model)))
+    tables: list[Any] = [None] * len(parts)
+    if parts[0][2] is not None:
+        tables = chosen_covariates(
+            "all", [(x, f"{_name(k)} covariates") for k, (_, _, x) in enumerate(parts)]
         )
-    )
-    if made[0].x is None:
-        return ChunkScan(made, notes=order)
-    tables = chosen_covariates("all", [(chunk.x, f"{chunk.name} covariates") for chunk in made])
-    whole = [replace(chunk, x=table) for chunk, table in zip(made, tables, strict=True)]
-    return ChunkScan(whole, tables[0].labels, order)
+    edges = pairwise(np.cumsum([0, *(len(y) for _, y, _ in parts)]))
+    batches = []
+    for (models, y, _), x, edge in zip(parts, tables, edges, strict=True):
+        rows = np.arange(*edge)
+        batches.append(Batch(rows, y, x, models, hashed(rows)))
+    return ChunkScan(batches, () if tables[0] is None else tables[0].labels, notes)
 
 
-def _as_chunk(chunk: Any, name: str) -> _Chunk:
-    """A chunk whose predictions and outcomes are checked; its covariates are as they came."""
+def _name(number: int) -> str:
+    return f"chunks[{number}]"
+
+
+def _checked(chunk: Any, name: str) -> tuple[dict[str, Predicted], Survival, Any]:
+    """Predictions and outcomes, checked, and covariates as they came."""
     if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], Mapping):
+        kind = type(chunk).__name__
         raise TypeError(
-            f"{name} must be a tuple (models, y) or (models, y, x) with models by name, but is of type {_kind(chunk)}."
+            f"{name} must be a tuple (models, y) or (models, y, x) with models by name, but is of type {kind}."
         )
-    models, y, x = chunk if len(chunk) == 3 else (*chunk, None)
+    models, outcomes, x = chunk if len(chunk) == 3 else (*chunk, None)
     if not models:
         raise ValueError(f"{name} has no models.")
-    outcomes = Survival.coerce(y, f"{name} y")
+    y = Survival.coerce(outcomes, f"{name} y")
     if x is not None:
-        check_length(x, f"{name} covariates", len(outcomes), "y")
-    labels = subject_labels(x, outcomes.labels)
+        check_length(x, f"{name} covariates", len(y), "y")
+    labels = subject_labels(x, y.labels)
     predictions = {
-        model: as_predictions(each, len(outcomes), X=x, labels=labels, name=f"{name} {model!r}", risk=True)
-        for model, each in models.items()
+        model: as_predictions(estimate, len(y), X=x, labels=labels, name=f"{name} {model!r}", risk=True)
+        for model, estimate in models.items()
     }
-    return _Chunk(name, predictions, outcomes, x)
+    return predictions, y, x
 
 
-def _n_columns(predictions: Predicted) -> int:
-    return predictions.times.size if isinstance(predictions, Probabilities) else 1
+def _times(predictions: Predicted) -> FloatArray | None:
+    return predictions.times if isinstance(predictions, Probabilities) else None
 
 
-def _traits(chunk: _Chunk) -> Iterator[tuple[str, Any]]:
+def _traits(models: Mapping[str, Predicted], y: Survival, x: Any) -> Iterator[tuple[str, Any]]:
     """What all chunks have in common, by what it is called; models first, so that the rest can be compared."""
-    yield "the same models", sorted(chunk.predictions)
-    for model, each in sorted(chunk.predictions.items()):
-        yield (
-            f"the same kind of predictions of {model!r}",
-            "a risk score" if isinstance(each, RiskScores) else "curves",
-        )
-        if isinstance(each, Probabilities):
-            yield f"the same times of {model!r}", each.times.tolist()
-        if isinstance(each, Predictions):
-            yield f"the same interpolation of {model!r}", each.interpolation or "linear"
-            yield f"the same tail of {model!r}", each.tail
+    yield "the same models", sorted(models)
+    for model, predictions in sorted(models.items()):
+        times = _times(predictions)
+        yield f"the same kind of predictions of {model!r}", "a risk score" if times is None else "curves"
+        if times is not None:
+            yield f"the same times of {model!r}", times.tolist()
+        if isinstance(predictions, Predictions):
+            yield f"the same interpolation of {model!r}", predictions.interpolation or "linear"
+            yield f"the same tail of {model!r}", predictions.tail
     for name, values in (
-        ("administrative censorings", chunk.y.administrative),
-        ("reasons", chunk.y.reason),
-        ("covariates", chunk.x),
+        ("administrative censorings", y.administrative),
+        ("reasons", y.reason),
+        ("covariates", x),
     ):
         yield f"{name} or none", "none" if values is None else "some"
-
-
-def _kind(value: Any) -> str:
-    return type(value).__name__

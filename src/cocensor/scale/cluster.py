@@ -57,7 +57,7 @@ def reduce_on_cluster(
     job = client.submit(_itself, (work, merge), key=f"{run}-job")
     states = client.map(_worked, parts, key=list(by_key), pure=False, job=job)
     # It lets go of each state that it has given: those that are merged are forgotten.
-    finished = distributed.as_completed(states)
+    finished = distributed.as_completed(states, loop=client.loop)
     level = 0
     while len(states) > 1:
         level += 1
@@ -74,19 +74,20 @@ def reduce_on_cluster(
         return states[0].result()
     except (CancelledError, distributed.comm.CommClosedError) as error:
         raise ConnectionError(f"the connection to {scheduler} is lost.") from error
-    except distributed.KilledWorker as error:
-        where = f" with {_name(by_key[error.task])}" if error.task in by_key else ""
-        raise ChildProcessError(
-            f"{error.allowed_failures + 1} Dask workers died{where}, one after the other, perhaps for lack of memory: "
-            "look into their logs."
-        ) from error
-    except ImportError as error:
-        raise ImportError(
-            f"the Dask workers need the same version of cocensor and of what it imports: {error}."
-        ) from error
-    finally:
+    except BaseException as error:
         if client.status == "running":
             client.cancel([job, *states, *finished.futures])
+        if isinstance(error, distributed.KilledWorker):
+            where = f" with {_name(by_key[error.task])}" if error.task in by_key else ""
+            raise ChildProcessError(
+                f"{error.allowed_failures + 1} Dask workers died{where}, one after the other, perhaps for lack of "
+                "memory: look into their logs."
+            ) from error
+        if isinstance(error, ImportError):
+            raise ImportError(
+                f"the Dask workers need the same version of cocensor and of what it imports: {error}."
+            ) from error
+        raise
 
 
 def _itself(job: Any) -> Any:

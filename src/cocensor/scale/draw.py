@@ -74,18 +74,14 @@ class Drawn:
     @property
     def ceiling(self) -> np.uint64:
         """No key above this one is drawn."""
-        if self.n <= self.k:
-            return np.uint64(_ALL)
-        share = (self.k + 10 * sqrt(self.k) + 50) / self.n
-        return np.uint64(min(int(share * 2.0**64), _ALL))
+        share = 1.0 if self.n <= self.k else (self.k + 10 * sqrt(self.k) + 50) / self.n
+        return np.uint64(min(int(share * 2.0**64), 2**64 - 1))
 
     def update(self, batch: Batch) -> None:
         """Take up what may be drawn of a batch."""
         low = batch.key <= self.ceiling
-        if low.all():
-            self._held.append(batch)
-        elif low.any():
-            self._held.append(batch[low])
+        if low.any():
+            self._held.append(batch if low.all() else batch[low])
 
     def merge(self, other: Drawn) -> None:
         """Take up what another worker held."""

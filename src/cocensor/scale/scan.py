@@ -89,11 +89,6 @@ class Part:
     stop: int
     name: str
 
-    @property
-    def n_rows(self) -> int:
-        """The number of its subjects."""
-        return self.stop - self.start
-
 
 class Scan(ABC):
     """Outcomes and predictions that are read in batches, as :func:`scan_parquet` and :func:`scan_chunks` return them.
