@@ -5,7 +5,7 @@ import pytest
 from mpmath import mp, mpf
 
 import cocensor as cc
-from cocensor.copulas.steps import log_step
+from cocensor.copulas.base import log_step
 from tests.copulas.test_values import CDF
 
 STARTS = (1e-300, 1e-17, 1e-8, 1e-3, 0.5)

@@ -62,7 +62,7 @@ def test_the_barrier_holds_for_every_subject():
     """It ends where the first cumulative hazard would fall."""
     rng = np.random.default_rng(0)
     drifts = rng.normal(size=(5_000, 3))
-    barrier = Barrier(0, np.arange(5), np.array([[0.0, 1.0]]), drifts, 1.0)
+    barrier = Barrier(np.arange(5), np.array([[0.0, 1.0]]), drifts, 1.0)
     gamma = np.array([0.1, -0.2, 0.05])
     least = (drifts @ gamma).min()
     for slack, inside in ((-1e-9, False), (1e-9, True)):
@@ -71,7 +71,7 @@ def test_the_barrier_holds_for_every_subject():
 
 def test_a_search_that_starts_outside_of_the_barrier_ends_there():
     """As from an extrapolated start: it has not converged, and another is looked for."""
-    barrier = Barrier(0, np.arange(2), np.eye(2), None, 1.0)
+    barrier = Barrier(np.arange(2), np.eye(2), None, 1.0)
 
     def derivatives(point):
         at = barrier.derivatives(point)
@@ -87,7 +87,7 @@ def test_next_to_the_barrier_its_derivatives_keep_their_digits():
     drifts = rng.integers(-3_000, 3_000, (100, 2)) / 1024
     gamma, room = np.array([2.0, -1.0]), 2.0**-30
     point = np.array([room - (drifts @ gamma).min(), 0.5, *gamma])
-    barrier = Barrier(0, np.arange(4), np.array([[1.0, 0.0], [1.0, 1.0], [2.0, -1.0]]), drifts, 1.0)
+    barrier = Barrier(np.arange(4), np.array([[1.0, 0.0], [1.0, 1.0], [2.0, -1.0]]), drifts, 1.0)
     at = barrier.derivatives(point)
     with mp.workdps(50):
         # By parameters and c, what must stay positive and its weight.
@@ -121,7 +121,7 @@ def test_newtons_method_follows_the_barrier(seed):
     rng = np.random.default_rng(1)
     bounds, drifts = rng.uniform(0.5, 1.5, (20, 2)), rng.normal(size=(2_000, 3))
     drifts *= 1.0 + 1e-15 * np.random.default_rng(seed).normal(size=drifts.shape)
-    barrier = Barrier(0, np.arange(5), bounds, drifts, 1e-4)
+    barrier = Barrier(np.arange(5), bounds, drifts, 1e-4)
     wanted = np.array([3.0, 3.0, 20.0, -10.0, 30.0])
 
     def derivatives(point):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
 from cocensor._cached import cached_property
@@ -18,7 +18,7 @@ from cocensor.adjustments.models.hazard_ratio import (
     in_words,
 )
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
-from cocensor.adjustments.models.margins import impute_from_margins
+from cocensor.adjustments.models.margins import FittedMargin, impute_from_margins
 from cocensor.adjustments.status import EventWeights
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
@@ -255,17 +255,8 @@ class Imputation(JointSettings, Adjustment):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _ImputationFromMargins(Fitted):
+class _ImputationFromMargins(FittedMargin):
     adjustment: Imputation
-    #: The subjects that it was fitted to; None in a copy for others.
-    y: Survival | None
-    margin: CopulaGraphic
-
-    def for_others(self) -> Fitted:
-        return replace(self, y=None, margin=self.margin.without_sample())
-
-    def with_copula(self, copula: Any) -> Fitted:
-        return self.adjustment.with_copula(copula).fit(self.y)
 
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample

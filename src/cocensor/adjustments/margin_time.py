@@ -13,11 +13,12 @@ from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.status import EventWeights, Group
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.data import Sample, Survival
+from cocensor.data import Sample
 from cocensor.data.interpolation import TAILS, Tail
 from cocensor.data.predictions import Interpolation, Predicted
 from cocensor.data.times import TimeGrid
@@ -96,19 +97,13 @@ class MarginTime(Adjustment):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _FittedMarginTime(Fitted):
+class _FittedMarginTime(FittedMargin):
     adjustment: MarginTime
-    #: The subjects that it was fitted to; None in a copy for others.
-    y: Survival | None
-    margin: CopulaGraphic
 
     def for_others(self) -> Fitted:
         if self.adjustment.interpolation == "linear":
             return replace(self, y=None)  # a polygon has corners at all times of the sample
-        return replace(self, y=None, margin=self.margin.without_sample())
-
-    def with_copula(self, copula: Any) -> Fitted:
-        return self.adjustment.with_copula(copula).fit(self.y)
+        return super().for_others()
 
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample

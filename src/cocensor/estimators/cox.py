@@ -244,14 +244,17 @@ class CoxPH:
         return found
 
 
-def centre_and_scale(X: FloatArray, weight: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+def centre_and_scale(
+    X: FloatArray, weight: FloatArray | None = None, columns: tuple[str, ...] | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations of covariates, 0 for what is constant up to rounding; refuses extreme ones."""
     centre, scale = mean_and_sd(X, weight)
     outside = squares_beyond(scale)
     if outside.any():
         column = int(np.argmax(outside))
+        named = column if columns is None else repr(columns[column])
         raise ValueError(
-            f"X must have values of moderate size, but column {column} reaches "
+            f"X must have values of moderate size, but column {named} reaches "
             f"{np.abs(X[:, column]).max():g}: use another unit."
         )
     return centre, np.where(scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300), 0.0, scale)
@@ -315,8 +318,7 @@ class RiskSets:
             time = y.time[order]
             new = np.diff(time, prepend=-1.0) > 0
         else:
-            dropout = ~y.event if y.administrative is None else ~y.event & ~y.administrative
-            order, happening = np.lexsort((~y.event, y.time)), dropout
+            order, happening = np.lexsort((~y.event, y.time)), y.dropout
             time, event = y.time[order], y.event[order]
             new = (np.diff(time, prepend=-1.0) > 0) | np.concatenate(([True], event[1:] != event[:-1]))
         happens = happening[order]

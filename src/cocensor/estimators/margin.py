@@ -22,7 +22,7 @@ from cocensor._checks import (
 )
 from cocensor._numerics import hazard_from_survival, lookup, scalar_like
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
-from cocensor.copulas.steps import log_step
+from cocensor.copulas.base import log_step
 from cocensor.data import RiskTable, StepFunction, Survival
 from cocensor.data.interpolation import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.data.risk_table import WhichMargin

@@ -33,8 +33,8 @@ class HazardRatio:
     ``own`` is the ratio of each subject, after a dropout at its censoring. Whoever was still under observation when the
     study ended would have dropped out later, with the ratio ``later[i, r]`` in a share ``shares[r]`` of all dropouts;
     ``later`` has one row where it is the same for all subjects. Shares that were estimated are those ``among`` the
-    subjects of a sample: it says to which each belongs, −1 for who did not drop out. Integrals step to the times
-    ``observed`` in a sample, by default to those of the subjects.
+    subjects of a sample: it says to which each belongs, −1 for who did not drop out. Integrals step to quantiles of the
+    times ``observed`` in a sample, by default to those of the subjects.
     """
 
     own: FloatArray
@@ -90,7 +90,7 @@ class LaterDropout:
         for part in row_blocks(rows.size, self.n_steps):
             some = rows[part]
             steps, shared = self.steps(some, columns), self.ratio.components(some)
-            result[part] = np.sum([share * steps.under(rho).value for share, rho in shared], axis=0).T
+            result[part] = np.sum([share * _Under(steps, rho).value for share, rho in shared], axis=0).T
         return result
 
     @property
@@ -98,11 +98,7 @@ class LaterDropout:
         """How many numbers of each subject are held at once."""
         return self._nodes.size + self._t.size
 
-    def slopes(self, rows: Rows, columns: slice) -> LaterSlopes:
-        """How the probabilities of ``rows`` move."""
-        return LaterSlopes(self.steps(rows, columns), self.ratio.components(rows))
-
-    def steps(self, rows: Rows, columns: slice) -> Steps:
+    def steps(self, rows: Rows, columns: slice) -> _Steps:
         """From the first node after one of the censorings on."""
         a, t = self._a[rows], self._t[columns]
         first = int(np.searchsorted(self._nodes, a.min(), side="right"))
@@ -117,45 +113,39 @@ class LaterDropout:
             )
             return np.vstack((at_a, at_nodes)), at_t
 
-        return Steps(a, nodes, t, *hazards(0), *hazards(1), self.grouped)
+        return _Steps(a, nodes, t, *hazards(0), *hazards(1), self.grouped)
 
 
-class Steps:
+@dataclass(eq=False)
+class _Steps:
     """The steps of some subjects: from a over the nodes, and from the node before each time to it.
 
     Arrays are (nodes or times, rows). ``x`` and ``y``, Λ and M at the nodes, begin with a; up to a they stay as they
-    are there.
+    are there. Each time is reached from the node ``start``; 0 is a. ``observed`` are those at each node who are
+    event-free and have not dropped out.
     """
 
-    def __init__(
-        self,
-        a: FloatArray,
-        nodes: FloatArray,
-        t: FloatArray,
-        x: FloatArray,
-        x_t: FloatArray,
-        y: FloatArray,
-        y_t: FloatArray,
-        grouped: bool,
-    ) -> None:
-        self.a, self.nodes, self.t = a, nodes, t
-        self.x, self.x_t, self.y, self.y_t = x, x_t, y, y_t
-        #: From which node each time is reached; 0 is a.
-        self.start = np.searchsorted(nodes, t)
-        self.inner = _Step(x[1:] - x[:-1], y[1:] - y[:-1], grouped)
-        self.last = _Step(x_t - x[self.start], y_t - y[self.start], grouped)
-        #: Who is at each node event-free and has not dropped out.
-        self.observed = np.vstack((np.ones(a.size), np.multiply.accumulate(self.inner.left, axis=0)))
+    a: FloatArray
+    nodes: FloatArray
+    t: FloatArray
+    x: FloatArray
+    x_t: FloatArray
+    y: FloatArray
+    y_t: FloatArray
+    grouped: bool
 
-    def under(self, rho: FloatArray) -> _Under:
-        """What is said under the ratio of each subject."""
-        return _Under(self, rho)
+    def __post_init__(self) -> None:
+        x, y = self.x, self.y
+        self.start = start = np.searchsorted(self.nodes, self.t)
+        self.inner = _Step(x[1:] - x[:-1], y[1:] - y[:-1], self.grouped)
+        self.last = _Step(self.x_t - x[start], self.y_t - y[start], self.grouped)
+        self.observed = np.vstack((np.ones(self.a.size), np.multiply.accumulate(self.inner.left, axis=0)))
 
 
 class _Under:
     """Who is event-free under a ratio: at the nodes those who ``dropped`` out before, all (``value``) at the times."""
 
-    def __init__(self, steps: Steps, rho: FloatArray) -> None:
+    def __init__(self, steps: _Steps, rho: FloatArray) -> None:
         self.kept, self.kept_last = (np.exp(-rho * each.L) for each in (steps.inner, steps.last))
         self.joining = steps.inner.joining(rho, self.kept)
         self.dropped = np.zeros(steps.observed.shape)
@@ -184,23 +174,23 @@ class _Step:
         """Who drops out in a step and is event-free after it, of those who are there before it."""
         if self.grouped:
             return np.exp(-self.L) * -np.expm1(-self.m)
-        gap, near, apart = self._gap(rho)
-        return self.m * np.where(near, kept * _phi(gap), (kept - self.left) / apart)
+        return self.m * self._mean(rho, kept)[0]
 
     def joining_slopes(self, rho: FloatArray, kept: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The derivatives of that by L and m."""
         if self.grouped:
             return -self.joining(rho, kept), self.left
-        gap, near, apart = self._gap(rho)
-        mean = np.where(near, kept * _phi(gap), (kept - self.left) / apart)
-        # By the end of the gap, L + m; by its start, ρL, the rest of −mean.
-        by_end = np.where(near, kept * _phi_slope(gap), (self.left - mean) / apart)
+        mean, by_end = self._mean(rho, kept)
+        # By the start of the gap, ρL, it is the rest of −mean.
         return self.m * (by_end - rho * (mean + by_end)), mean + self.m * by_end
 
-    def _gap(self, rho: FloatArray) -> tuple[FloatArray, BoolArray, FloatArray]:
+    def _mean(self, rho: FloatArray, kept: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The mean of exponentials from ρL to L + m, and its derivative by the latter."""
         gap = self.L + self.m - rho * self.L
         near = np.abs(gap) < _CLOSE
-        return gap, near, np.where(near, 1.0, gap)
+        apart = np.where(near, 1.0, gap)
+        mean = np.where(near, kept * _phi(gap), (kept - self.left) / apart)
+        return mean, np.where(near, kept * _phi_slope(gap), (self.left - mean) / apart)
 
 
 class LaterSlopes:
@@ -209,7 +199,7 @@ class LaterSlopes:
     ``event`` and ``dropout`` are those by the hazards at the times, (rows, times).
     """
 
-    def __init__(self, steps: Steps, shared: list[tuple[float, FloatArray]]) -> None:
+    def __init__(self, steps: _Steps, shared: list[tuple[float, FloatArray]]) -> None:
         self._steps = steps
         self._parts = [_Part(steps, share, rho) for share, rho in shared]
         self._by_x, self._by_y = (np.sum([each.last[k] for each in self._parts], axis=0) for k in (0, 1))
@@ -229,7 +219,7 @@ class LaterSlopes:
         by_x, by_y = np.zeros(shape), np.zeros(shape)
         for part in self._parts:
             part.pull_back(gain, weights, starts, by_x, by_y)
-        found = []
+        derivatives = []
         for by_node, by_time, hazard in ((by_x, self._by_x, steps.x), (by_y, self._by_y, steps.y)):
             moved = gain * by_time.T
             for j, times in starts:
@@ -237,16 +227,16 @@ class LaterSlopes:
             inner = by_node[1:] * started
             # All hangs on differences of hazards: what moves with those after a moves against that at a.
             at_a = -(inner.sum(axis=0) + moved @ weights) * hazard[0][:, None]
-            found += [inner * hazard[1:, :, None], at_a]
+            derivatives += [inner * hazard[1:, :, None], at_a]
         values = [np.einsum("it,ti->t", gain, part.value) @ weights for part in self._parts]
-        return (*found, np.array(values))
+        return (*derivatives, np.array(values))
 
 
 class _Part:
     """What a share of all dropouts adds, who have one ratio."""
 
-    def __init__(self, steps: Steps, share: float, rho: FloatArray) -> None:
-        under, (inner, last) = steps.under(rho), (steps.inner, steps.last)
+    def __init__(self, steps: _Steps, share: float, rho: FloatArray) -> None:
+        under, (inner, last) = _Under(steps, rho), (steps.inner, steps.last)
         self.value, self._share, self._under, self._left = under.value, share, under, inner.left
         before, gone, start = steps.observed[:-1], under.dropped[:-1], steps.start
         by_L, by_m = inner.joining_slopes(rho, under.kept)
@@ -294,15 +284,8 @@ def step_quantiles(observed: FloatArray) -> FloatArray:
 def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
     end = float(observed.max())
     late = max(0, int(np.ceil(np.log(t[-1] / end) / np.log(_GROWTH)))) if t[-1] > end > 0 else 0
-    return np.unique(
-        np.concatenate(
-            (
-                np.linspace(0.0, end, _N_EQUAL + 1),
-                step_quantiles(observed),
-                end * _GROWTH ** np.arange(1, late + 1),
-            )
-        )
-    )
+    beyond = end * _GROWTH ** np.arange(1, late + 1)
+    return np.unique(np.concatenate((np.linspace(0.0, end, _N_EQUAL + 1), step_quantiles(observed), beyond)))
 
 
 def _phi(k: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from cocensor._jets import Jet
 from cocensor._namespaces import Array, Placing, at_most, namespace
 from cocensor._numerics import hazard_from_log, log1mexp
 from cocensor.copulas import Copula
-from cocensor.copulas.steps import log_step
+from cocensor.copulas.base import log_step
 from cocensor.joint.after_dropout import HazardRatio, LaterDropout
 from cocensor.joint.margins import HazardBlocks, last_end, start_of_group
 

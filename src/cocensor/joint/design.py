@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, Rows, check_length, row_blocks
-from cocensor._numerics import mean_and_sd, squares_beyond
 from cocensor.data.covariates import Encoding
+from cocensor.estimators.cox import centre_and_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,20 +115,13 @@ def standardised(design: Design, counted: BoolArray, weight: FloatArray | None =
     """
     everyone, columns = design.matrix, design.columns
     X = everyone if counted.all() else everyone[counted]
-    centre, scale = mean_and_sd(X, None if weight is None else weight[counted])
+    centre, scale = centre_and_scale(X, None if weight is None else weight[counted], columns)
 
     def named(column: int) -> str:
         return f"column {column}" if columns is None else f"column {columns[column]!r}"
 
-    outside = squares_beyond(scale)
-    if outside.any():
-        column = int(np.argmax(outside))
-        reached = np.abs(X[:, column]).max()
-        raise ValueError(
-            f"X must have values of moderate size, but {named(column)} reaches {reached:g}: use another unit."
-        )
     free = np.array([not ridge for ridge in design.ridge_of_effects[: design.n_columns]], dtype=bool)
-    constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
+    constant = scale == 0
     if (constant & free).any():
         column = int(np.argmax(constant & free))
         raise ValueError(f"X must vary in every column, but {named(column)} is constant.")

@@ -76,45 +76,43 @@ def fitted_model(
 
 def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: type[Copula]) -> Start:
     theta = link.theta(run.point[-1])
-    copula = family(theta)
+    copula, likelihood = family(theta), problem.likelihood
+    nll = run.value + likelihood.barrier_at(run.point[: likelihood.n_parameters]) / likelihood.n
     loglik = problem.loglik(run, copula)
-    barrier = problem.likelihood.barrier_at(run.point[: problem.likelihood.n_parameters])
-    nll = run.value + barrier / problem.likelihood.n
     return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
 
 
 def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin:
     basis, design = problem.likelihood.bases[which], problem.design
-    mine = parameters[which * problem.likelihood.sizes[0] :][: problem.likelihood.sizes[which]]
-    coef, beta, gamma = np.split(mine, [basis.size, basis.size + design.n_columns])
+    own = parameters[problem.likelihood.spans[which]]
+    coef, beta, gamma = np.split(own, [basis.size, basis.size + design.n_columns])
     return Margin(Basis(basis.knots, present=basis.present), coef, beta, design.varying, gamma)
 
 
 def to_units_of_data(problem: JointProblem) -> FloatArray:
     """The matrix from the optimiser's parameters of the margins to those in the units of the data."""
-    k, p = problem.likelihood.n_parameters, problem.likelihood.X.centre.size
-    matrix = np.zeros((k, k))
-    at = 0
-    for basis in problem.likelihood.bases:
+    likelihood = problem.likelihood
+    centre, scale, drift = likelihood.X.centre, likelihood.X.scale, likelihood.drift
+    matrix = np.zeros((likelihood.n_parameters, likelihood.n_parameters))
+    for basis, span in zip(likelihood.bases, likelihood.spans, strict=True):
         if not basis.present:
             continue
-        own = slice(at, at + basis.size)
-        of_x = slice(own.stop, own.stop + p)
+        first = span.start
+        own = slice(first, first + basis.size)
+        of_x = slice(own.stop, own.stop + centre.size)
         matrix[own, own] = basis.matrix
-        matrix[of_x, of_x] = np.diag(1.0 / problem.likelihood.X.scale)
-        matrix[at, of_x] = -problem.likelihood.X.centre / problem.likelihood.X.scale
-        at = of_x.stop
-        if problem.likelihood.drift is None:
+        matrix[of_x, of_x] = np.diag(1.0 / scale)
+        matrix[first, of_x] = -centre / scale
+        if drift is None:
             continue
         # (x − centre) (log t − mean) / (both scales), multiplied out.
-        varying, mean = np.array(problem.design.varying), problem.likelihood.drift.centre
-        of_drift = np.arange(at, at + varying.size)
-        unit = 1.0 / (problem.likelihood.X.scale[varying] * problem.likelihood.drift.scale)
+        varying, mean = np.array(drift.varying), drift.centre
+        of_drift = np.arange(of_x.stop, of_x.stop + varying.size)
+        unit = 1.0 / (scale[varying] * drift.scale)
         matrix[of_drift, of_drift] = unit
         matrix[of_x.start + varying, of_drift] = -mean * unit
-        matrix[own.start, of_drift] = problem.likelihood.X.centre[varying] * mean * unit
-        matrix[own.start + 1, of_drift] = -problem.likelihood.X.centre[varying] * unit
-        at += varying.size
+        matrix[first, of_drift] = centre[varying] * mean * unit
+        matrix[first + 1, of_drift] = -centre[varying] * unit
     return matrix
 
 
@@ -129,8 +127,7 @@ def _uncertainty(
         inverse = np.linalg.inv(information)
     except np.linalg.LinAlgError:
         inverse = np.full(information.shape, np.nan)
-    _warn_of_separation(problem, np.diag(inverse))
-    _warn_of_outcomes(problem, best.point)
+    _warn_of_effects(problem, best.point, np.diag(inverse))
     inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
     size = k + free
     jacobian = np.zeros((size, used))
@@ -147,38 +144,30 @@ def _uncertainty(
     return covariance, theta_se, theta_se * abs(tau_slope(copula))
 
 
-def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
-    """Name a covariate whose coefficient runs off: the likelihood hardly knows it any more."""
-    names, at = _names(problem, False), 0
-    if (variance < _UNKNOWN**2).all():
-        return
-    own = _unexplained(problem.design)
-    for basis, size in zip(problem.likelihood.bases, problem.likelihood.sizes, strict=True):
-        for i, share in enumerate(own if basis.present else (), start=at + basis.size):
-            if not variance[i] * share < _UNKNOWN**2 and not problem.ridge[i]:
+def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatArray) -> None:
+    """Name a covariate whose coefficient runs off, and a column that a ridge could not hold."""
+    names, effects = _names(problem, False), problem.design.names_of_effects
+    # The likelihood hardly knows a coefficient that runs off; as a rule there is none.
+    known = bool((variance < _UNKNOWN**2).all())
+    own = np.zeros(len(effects)) if known else _unexplained(problem.design)
+    for basis, span in zip(problem.likelihood.bases, problem.likelihood.spans, strict=True):
+        for j, effect in enumerate(effects if basis.present else ()):
+            i = span.start + basis.size + j
+            if not problem.ridge[i]:
+                if not (known or variance[i] * own[j] < _UNKNOWN**2):
+                    warnings.warn(
+                        f"the coefficient {names[i]!r} has no finite estimate: the covariate separates "
+                        "those with the outcome from the rest.",
+                        FitWarning,
+                        stacklevel=6,
+                    )
+            elif j < problem.design.n_columns and abs(point[i]) > _DECISIVE:
                 warnings.warn(
-                    f"the coefficient {names[i]!r} has no finite estimate: the covariate separates "
-                    "those with the outcome from the rest.",
+                    f"the column {effect!r} almost determines the outcome, with a log hazard ratio "
+                    f"of {point[i]:.1f} per standard deviation: was it known before the outcome?",
                     FitWarning,
                     stacklevel=6,
                 )
-        at += size
-
-
-def _warn_of_outcomes(problem: JointProblem, point: FloatArray) -> None:
-    """Name a column that a ridge could not hold: it almost determines the outcome."""
-    at, names = 0, problem.design.names_of_effects
-    for basis, size in zip(problem.likelihood.bases, problem.likelihood.sizes, strict=True):
-        for i in range(problem.design.n_columns if basis.present else 0):
-            effect = point[at + basis.size + i]
-            if problem.ridge[at + basis.size + i] and abs(effect) > _DECISIVE:
-                warnings.warn(
-                    f"the column {names[i]!r} almost determines the outcome, with a log hazard ratio "
-                    f"of {effect:.1f} per standard deviation: was it known before the outcome?",
-                    FitWarning,
-                    stacklevel=6,
-                )
-        at += size
 
 
 def _unexplained(design: Design) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -32,10 +32,10 @@ from cocensor.joint.settings import (
     Knots,
     Link,
     TimeKind,
-    as_penalty,
     as_time_kind,
     check_settings,
     resolve_family,
+    slope_at_independence,
 )
 from cocensor.warnings import FitWarning
 
@@ -44,6 +44,9 @@ STARTS = (-0.6, 0.3, 0.6, 0.9)
 #: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
 BARRIER = 1e-4
 _HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
+# What τ² costs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their number
+# grows, and holds θ where a few hundred subjects would take any.
+_UNITS = 4.0
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.3
 # Up to this stride the optimum is sought at once, from where the two before it point to.
@@ -166,6 +169,9 @@ class JointProblem:
     #: The problem whose optima the fits start from, and whether they keep its ridges.
     parent: JointProblem | None = None
     keeps_ridge: bool = False
+    #: Margins that were fitted at a fixed copula, by family and τ; and the best optimum with θ estimated, by family.
+    _optima: dict[type[Copula], dict[float, Minimum]] = field(init=False, default_factory=dict)
+    _estimated: dict[type[Copula], Minimum] = field(init=False, default_factory=dict)
 
     @classmethod
     def of(
@@ -233,13 +239,13 @@ class JointProblem:
     # --- fits ----------------------------------------------------------------------------------------
 
     def fit(self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS) -> JointModel:
-        """The best local optimum over all starts, or the margins at a fixed θ."""
+        """The model at the best local optimum over all starts, or with the margins at a fixed θ."""
         return self.optimum(family, fixed, starts)[1]
 
     def optimum(
         self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS
     ) -> tuple[Minimum, JointModel]:
-        """The same, as it was found and as it is described."""
+        """The optimum and its model."""
         if not self.likelihood.bases[1].present and fixed is None:
             raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:
@@ -249,18 +255,19 @@ class JointProblem:
         link = Link.of(family)
         known = None if self.parent is None else self.parent._estimated.get(family)
         if known is not None:
-            run = self._released(family, known.point)
+            run = self._minimised(family, known.point)
             if run.converged:
                 tau = family(link.theta(known.point[-1])).tau
                 return run, fitted_model(self, family, run, [(tau, run)], fixed=None)
         start = self.independence.point
-        runs = [(0.0, self._released(family, np.append(start, 0.0)))]
-        for walk in walks_from_independence(family, _checked_starts(starts)):
+        runs = [(0.0, self._minimised(family, np.append(start, 0.0)))]
+        taus = as_taus(starts, "starts")
+        for walk in walks_from_independence(family, taus[np.abs(taus) < LARGEST_TAU]):
             point, reached = start, 0.0
             for tau in walk:
                 point, reached = self._followed(family, point, reached, tau), tau
                 eta = link.eta(family.from_tau(tau).theta)
-                runs.append((tau, self._released(family, np.append(point, eta))))
+                runs.append((tau, self._minimised(family, np.append(point, eta))))
         runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
         best = runs[0][1]
         self._estimated[family] = best
@@ -273,7 +280,7 @@ class JointProblem:
 
     @property
     def ridge(self) -> FloatArray:
-        """By parameter of the margins the weight of its ridge, chosen at independence and kept for all copulas."""
+        """The weight of the ridge of each parameter of the margins, chosen at independence, kept for all copulas."""
         return self._at_independence[1]
 
     @cached_property
@@ -363,19 +370,12 @@ class JointProblem:
             known[tau] = found
         return found
 
-    @cached_property
-    def _optima(self) -> dict[type[Copula], dict[float, Minimum]]:
-        """Margins that were fitted at a fixed copula, by family and τ."""
-        return {}
-
-    @cached_property
-    def _estimated(self) -> dict[type[Copula], Minimum]:
-        """The best optimum with θ estimated, by family."""
-        return {}
-
     def penalty_on(self, family: type[Copula]) -> float:
         """The weight λ of (θ − θ₀)² in the mean that is minimised."""
-        return as_penalty(self.penalty, family, self.likelihood.n)
+        if self.penalty is not None:
+            return self.penalty
+        # The same θ is another dependence in each family: what costs the same is τ, to first order from independence.
+        return _UNITS * slope_at_independence(family) ** 2 / self.likelihood.n
 
     def _followed(self, family: type[Copula], point: FloatArray, reached: float, tau: float) -> FloatArray:
         """Margins at τ, in strides from those at ``reached``; only roughly at their optimum."""
@@ -385,15 +385,12 @@ class JointProblem:
             point = self._minimised(family, point, fixed=theta, tolerance=1.0, max_iter=20).point
         return point
 
-    def _released(self, family: type[Copula], start: FloatArray) -> Minimum:
-        return self._minimised(family, start, fixed=None)
-
     def _minimised(
         self,
         family: type[Copula],
         start: FloatArray,
         *,
-        fixed: float | None,
+        fixed: float | None = None,
         tolerance: float = 1e-8,
         max_iter: int = 200,
         ridge: FloatArray | None = None,
@@ -461,12 +458,6 @@ def _extrapolated(known: dict[float, Minimum], nearest: list[float], tau: float)
     before, last = nearest
     slope = (known[last].point - known[before].point) / (last - before)
     return known[last].point + slope * (tau - last)
-
-
-def _checked_starts(starts: Sequence[float]) -> FloatArray:
-    """The τ to start from, each once; those beyond the largest that is fitted are left out."""
-    taus = as_taus(starts, "starts")
-    return taus[np.abs(taus) < LARGEST_TAU]
 
 
 # About so many go first, of at least twice as many subjects.

@@ -15,7 +15,7 @@ import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._newton import Minimum
-from cocensor.joint.after_dropout import LaterDropout
+from cocensor.joint.after_dropout import LaterDropout, LaterSlopes
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
 from cocensor.joint.fit import BARRIER, JointProblem
@@ -46,10 +46,8 @@ class JointInfluence:
         weight for each active constraint, and next to nothing where all hazards rise by themselves.
         """
         likelihood, pull = self.problem.likelihood, np.zeros(self.optimum.point.size)
-        starts = (0, likelihood.sizes[0])
         for barrier in likelihood.barriers:
-            at = starts[barrier.margin] + barrier.at
-            pull[at] += barrier.derivatives(self.optimum.point[at]).gradient
+            pull[barrier.at] += barrier.derivatives(self.optimum.point[barrier.at]).gradient
         moved = np.linalg.solve(self.optimum.at.hessian * likelihood.n, pull)
         return bool(pull @ moved > _ACTIVE * BARRIER)
 
@@ -154,7 +152,7 @@ class _Gathered:
         """By q where it hangs on both hazards from the censoring on."""
         q = self._q
         for block, columns, asked in self._blocks(rows, cut, later.n_steps * self._size):
-            slopes = later.slopes(block, columns)
+            slopes = LaterSlopes(later.steps(block, columns), later.ratio.components(block))
             weights, log_t = self._time_weights[columns], _log(slopes.nodes)
             for own, gain in self._of_models(block, columns, asked):
                 event, event_at_a, dropout, dropout_at_a, shares = slopes.before(gain, weights)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray
 from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import quantile
+from cocensor.copulas import Independence
 from cocensor.data import Survival
-from cocensor.joint.margins import Barrier, Basis, MarginForm
+from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.margins import Basis, MarginForm
 from cocensor.joint.settings import Knots
 
 #: How many inner knots are tried.
@@ -44,14 +46,14 @@ def chosen_basis(
     most = min(most, int(n_happened // _EVENTS_PER_KNOT), CANDIDATES[-1])
     if ends is not None:
         return Basis.at_quantiles(np.unique(own), most)
-    counts = _Counts.of(y.time, happened, np.ones(len(y)) if weight is None else weight)
+    intervals = _Intervals.of(y.time, happened, np.ones(len(y)) if weight is None else weight)
     best, lowest, worse = Basis(np.empty(0)), np.inf, 0
     for inner in CANDIDATES:
         if inner > most:
             break
         worse += 1
         for basis in _placed(own, inner, own_weight):
-            aic = 2.0 * (counts.negative_loglik(basis, barrier) + basis.size)
+            aic = 2.0 * (intervals.negative_loglik(basis, barrier) + basis.size)
             if aic < lowest:
                 best, lowest, worse = basis, aic, 0
         if worse == 2:
@@ -75,17 +77,15 @@ def constant_hazard(basis: Basis, n_happened: float, exposure: float) -> FloatAr
     return np.asarray(np.linalg.solve(basis.matrix, raw))
 
 
-@dataclass(frozen=True, eq=False)
-class _Counts:
-    """By interval, with its end on the log scale: how many events, and how many went through without."""
+class _Intervals(NamedTuple):
+    """Outcomes at the ``ends`` of intervals: how much weight has the event in each, and how much outlasts it alone."""
 
-    log_ends: FloatArray
-    happened: FloatArray
-    passed: FloatArray
-    exposure: float
+    y: Survival
+    weight: FloatArray
+    ends: FloatArray
 
     @classmethod
-    def of(cls, time: FloatArray, happened: BoolArray, weight: FloatArray) -> _Counts:
+    def of(cls, time: FloatArray, happened: BoolArray, weight: FloatArray) -> _Intervals:
         """Between all times; of many times, between quantiles and between some that are even in log time."""
         happening, going = weight[happened], weight[~happened]
         own, ends = time[happened], np.unique(time)
@@ -95,51 +95,27 @@ class _Counts:
             even = np.exp(np.log(ends[0]) * (1.0 - share) + np.log(ends[-1]) * share)[1:-1]
             ends = np.unique(np.concatenate((*quantiles, ends[np.searchsorted(ends, even)])))
         n = ends.size
-        at = np.searchsorted(ends, own)
-        outlasted = np.searchsorted(ends, time[~happened], side="right")
-        # Whoever left in interval i went through the i before it.
-        left = np.bincount(at, happening, n + 1) + np.bincount(outlasted, going, n + 1)
-        passed = np.cumsum(left[::-1])[::-1][1:]
-        happened_then = np.bincount(at, happening, n).astype(np.float64)
-        return cls(np.log(ends), happened_then, passed.astype(np.float64), float(weight @ time))
+        events = np.bincount(np.searchsorted(ends, own), happening, n)
+        # Whoever left before the first end says nothing.
+        left = np.bincount(np.searchsorted(ends, time[~happened], side="right"), going, n + 1)[1:]
+        is_event = np.repeat([True, False], n)
+        return cls(Survival(np.tile(ends, 2), is_event, ~is_event), np.concatenate((events, left)), ends)
 
     def negative_loglik(self, basis: Basis, barrier: float) -> float:
-        r"""At the best fit of :math:`\sum_j d_j \log(1 - e^{-\Delta H_j}) - p_j \Delta H_j`."""
-        basis = basis.orthonormal(self.log_ends)
-        design = basis.values(self.log_ends)
-        rising = Barrier(0, np.arange(basis.size), basis.slope_bounds(), None, barrier)
+        """The value at the best fit of a margin alone."""
+        basis, never = basis.orthonormal(np.log(self.ends)), Basis(np.empty(0), present=False)
+        nothing = np.empty((len(self.y), 0))
+        likelihood = Likelihood(self.y, nothing, (basis, never), self.ends, barrier, weight=self.weight)
 
-        def hazards(point: FloatArray) -> tuple[FloatArray, FloatArray]:
-            hazard = np.exp(design @ point)
-            return hazard, np.diff(hazard, prepend=0.0)
-
-        def value(point: FloatArray) -> float:
-            with np.errstate(all="ignore"):
-                some, step = self.happened > 0, hazards(point)[1]
-                found = self.happened[some] @ np.log(-np.expm1(-step[some])) - self.passed @ step
-                found += rising.value(point)
-            return float(-found) if np.isfinite(found) else np.inf
-
-        @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
         def derivatives(point: FloatArray) -> Derivatives:
-            hazard, step = hazards(point)
-            slopes = hazard[:, None] * design
-            steps = np.diff(slopes, axis=0, prepend=0.0)
-            some = self.happened > 0
-            first, second = -self.passed, np.zeros_like(step)
-            first[some] += self.happened[some] / np.expm1(step[some])
-            second[some] = (first + self.passed)[some] / -np.expm1(-step[some])
-            # Each cumulative hazard ends one interval and starts the next.
-            bent = hazard * (first - np.append(first[1:], 0.0))
-            at = rising.derivatives(point)
-            return Derivatives(
-                value(point),
-                -(first @ steps) - at.gradient,
-                steps.T @ (second[:, None] * steps) - design.T @ (bent[:, None] * design) - at.hessian,
-            )
+            at = likelihood.derivatives(point, Independence, 0.0, fixed=True)
+            return Derivatives(-at.value, -at.gradient, -at.hessian)
 
-        start = constant_hazard(basis, float(self.happened.sum()), self.exposure)
-        return minimise(derivatives, value, start, tolerance=1e-3).value
+        n_events = float(self.weight[self.y.event].sum())
+        start = constant_hazard(basis, n_events, float(self.weight @ self.y.time))
+        return minimise(
+            derivatives, lambda point: -likelihood.value(point, Independence()), start, tolerance=1e-3
+        ).value
 
 
 def _inverted_cdf(values: FloatArray, levels: FloatArray, weight: FloatArray) -> FloatArray:

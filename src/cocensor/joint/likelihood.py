@@ -14,10 +14,10 @@ log-hazards, which are linear in the parameters; nothing is clamped. A dropout i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from cocensor._jets import Jet
 from cocensor._newton import Derivatives
 from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, by_weight, hazard_from_log
 from cocensor.copulas import Copula
-from cocensor.copulas.steps import log_step
+from cocensor.copulas.base import log_step
 from cocensor.data import Survival
 from cocensor.joint.margins import Barrier, Basis, informative, last_end, start_of_group
 
@@ -78,17 +78,10 @@ class _Contribution(_Blocks):
             X = self.X[self.subjects[rows]]
             yield rows, [predictor.design(rows, X) for predictor in self.predictors]
 
-    def log_hazards(
-        self, rows: slice, designs: list[FloatArray], margins: list[FloatArray]
-    ) -> list[FloatArray]:
-        """The log-hazards of some subjects, at the parameters of both margins."""
+    def log_hazards(self, rows: slice, designs: list[FloatArray], parameters: FloatArray) -> list[FloatArray]:
+        """The log-hazards of some subjects."""
         pairs = zip(self.predictors, designs, strict=True)
-        return [predictor.log_hazard(rows, design, margins) for predictor, design in pairs]
-
-    def __call__(self, rows: slice, copula: Copula, log_hazards: list[Any]) -> Any:
-        """What the subjects ``rows`` contribute: arrays or jets."""
-        values = self.formula(copula, *log_hazards)
-        return values if self.weight is None else values * self.weight[rows]
+        return [predictor.log_hazard(rows, design, parameters) for predictor, design in pairs]
 
 
 class Likelihood:
@@ -122,13 +115,12 @@ class Likelihood:
         n_drifts = 0 if drift is None else len(drift.varying)
         self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
         starts = (0, self.sizes[0])
-        self._spans = [slice(start, start + size) for start, size in zip(starts, self.sizes, strict=True)]
+        self.spans = [slice(start, start + size) for start, size in zip(starts, self.sizes, strict=True)]
         # What the slope of a log hazard depends on: the basis, and changes with log time.
         at_slopes = [
-            np.concatenate((np.arange(basis.size), np.arange(size - n_drifts, size)))
-            for basis, size in zip(bases, self.sizes, strict=True)
+            np.concatenate((span.start + np.arange(basis.size), span.stop - np.arange(n_drifts)[::-1] - 1))
+            for basis, span in zip(bases, self.spans, strict=True)
         ]
-        ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
         self.contributions: list[_Contribution] = []
         self.slopes: list[_Slopes] = []
         self.constant = 0.0
@@ -136,11 +128,11 @@ class Likelihood:
 
         def contribute(formula: Callable[..., Any], rows: Rows, *read: tuple[int, FloatArray]) -> None:
             """Subjects whose formula reads a margin each at some times."""
-            predictors = tuple(_Predictor(margin, bases[margin], t, drift) for margin, t in read)
+            predictors = tuple(_Predictor(self.spans[margin], bases[margin], t, drift) for margin, t in read)
             own_weight = None if weight is None else weight[rows]
             self.contributions.append(_Contribution(formula, predictors, X, rows, own_weight))
 
-        for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
+        for own, happened in ((0, y.event), (1, y.dropout)):
             rows = np.flatnonzero(happened & counted)
             if not rows.size:
                 continue
@@ -148,21 +140,21 @@ class Likelihood:
             if ends is None:
                 contribute(at_the_time, rows, (own, t), (other, t))
                 own_weight = None if weight is None else weight[rows]
-                self.slopes.append(_Slopes(own, at_slopes[own], bases[own], t, X, drift, own_weight, rows))
+                self.slopes.append(_Slopes(at_slopes[own], bases[own], t, X, drift, own_weight, rows))
                 self.constant -= float(by_weight(np.log(t), own_weight).sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
                 meanwhile = before if own == 0 else t
                 contribute(within_the_group, rows, (own, before), (own, t), (other, meanwhile))
-        rows = np.flatnonzero(ended & counted)
+        rows = np.flatnonzero(~(y.event | y.dropout) & counted)
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
             contribute(outlasted, rows, (0, t), (1, t))
         self._drifts = None if drift is None else _DriftSlopes(X, drift)
         self.barriers = [
-            Barrier(margin, at_slopes[margin], basis.slope_bounds(), self._drifts, barrier)
+            Barrier(at_slopes[margin], basis.slope_bounds(), self._drifts, barrier)
             for margin, basis in enumerate(bases)
             # A straight line rises by its event terms alone.
             if barrier and basis.size and (basis.knots.size or ends is not None or drift is not None)
@@ -193,28 +185,27 @@ class Likelihood:
 
     def value(self, parameters: FloatArray, copula: Copula) -> float:
         """The log-likelihood; −∞ where a cumulative hazard would fall."""
-        margins = self._split(parameters)
         total = self.constant
         with np.errstate(all="ignore"):
             total += self.barrier_at(parameters)
             for slope in self.slopes:
                 for _, design, weight in slope.kept:
-                    values = design @ margins[slope.margin][slope.at]
+                    values = design @ parameters[slope.at]
                     if not (values > 0).all():
                         return -np.inf
                     total += float(by_weight(np.log(values), weight).sum())
             for part in self.contributions:
                 for rows, designs in part.kept:
-                    log_hazards = part.log_hazards(rows, designs, margins)
+                    log_hazards = part.log_hazards(rows, designs, parameters)
                     if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in log_hazards):
                         return -np.inf
-                    total += float(np.sum(part(rows, copula, log_hazards)))
+                    values = part.formula(copula, *log_hazards)
+                    total += float(np.sum(values if part.weight is None else values * part.weight[rows]))
         return total if np.isfinite(total) else -np.inf
 
     def barrier_at(self, parameters: FloatArray) -> float:
         """What of the value is the barrier's; −∞ where a cumulative hazard would fall."""
-        margins = self._split(parameters)
-        return sum(barrier.value(margins[barrier.margin][barrier.at]) for barrier in self.barriers)
+        return sum(barrier.value(parameters[barrier.at]) for barrier in self.barriers)
 
     def derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, *, fixed: bool
@@ -232,12 +223,11 @@ class Likelihood:
     def _derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, fixed: bool
     ) -> Derivatives:
-        margins = self._split(parameters)
         size = self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
             for slope in self.slopes:
-                at = self._spans[slope.margin].start + slope.at
+                at = slope.at
                 for _, design, weight in slope.kept:
                     inverse = 1.0 / (design @ parameters[at])
                     value -= float(by_weight(np.log(inverse), weight).sum())
@@ -246,21 +236,17 @@ class Likelihood:
                     gradient[at] += counted.sum(axis=0)
                     hessian[np.ix_(at, at)] -= counted.T @ scaled
             for barrier in self.barriers:
-                at = self._spans[barrier.margin].start + barrier.at
-                found = barrier.derivatives(parameters[at])
-                value += found.value
-                gradient[at] += found.gradient
-                hessian[np.ix_(at, at)] += found.hessian
+                of_barrier = barrier.derivatives(parameters[barrier.at])
+                value += of_barrier.value
+                gradient[barrier.at] += of_barrier.gradient
+                hessian[np.ix_(barrier.at, barrier.at)] += of_barrier.hessian
             for part in self.contributions:
-                m = len(part.predictors)
-                spans = [self._spans[predictor.margin] for predictor in part.predictors]
-                copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
-                for rows, designs in part.kept:
-                    log_hazards = part.log_hazards(rows, designs, margins)
-                    each = [Jet.variable(own, i, m + (not fixed)) for i, own in enumerate(log_hazards)]
-                    result = part(rows, copula, each)
-                    value += float(np.sum(result.value))
-                    _gather(gradient, hessian, result, designs, spans)
+                for rows, designs, spans, jet in self._jets(
+                    part, part.kept, parameters, family, theta, fixed, 2
+                ):
+                    jet = jet if part.weight is None else jet * part.weight[rows]
+                    value += float(np.sum(jet.value))
+                    _gather(gradient, hessian, jet, designs, spans)
         return Derivatives(value, gradient, hessian)
 
     def scores_along(
@@ -277,67 +263,59 @@ class Likelihood:
         In blocks (subjects, directions); what a subject adds may come in several of them. θ is the last parameter,
         unless it is ``fixed``.
         """
-        margins = self._split(parameters)
         for slope in self.slopes:
             for subjects, design, _ in slope.blocks(directions.shape[1]):
-                along = design @ directions[self._spans[slope.margin]][slope.at]
-                yield subjects, along / (design @ margins[slope.margin][slope.at])[:, None]
+                yield subjects, design @ directions[slope.at] / (design @ parameters[slope.at])[:, None]
         for part in self.contributions:
-            m = len(part.predictors)
-            copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1, order=1))
-            for rows, designs in part.blocks(directions.shape[1]):
-                log_hazards = part.log_hazards(rows, designs, margins)
-                with np.errstate(all="ignore"):
-                    each = [
-                        Jet.variable(own, i, m + (not fixed), order=1) for i, own in enumerate(log_hazards)
-                    ]
-                    slopes = part.formula(copula, *each).first
-                found = np.zeros((part.subjects[rows].size, directions.shape[1]))
-                for slope_, predictor, design in zip(slopes, part.predictors, designs, strict=False):
-                    if slope_ is not None:
-                        along = design @ directions[self._spans[predictor.margin]]
-                        found += np.reshape(slope_, (-1, 1)) * along
-                if not fixed and slopes[m] is not None:
-                    found += np.reshape(slopes[m], (-1, 1)) * directions[-1]
-                yield part.subjects[rows], found
+            blocks = part.blocks(directions.shape[1])
+            for rows, designs, spans, jet in self._jets(part, blocks, parameters, family, theta, fixed, 1):
+                along = np.zeros((part.subjects[rows].size, directions.shape[1]))
+                for slopes, design, span in zip(jet.first, designs, spans, strict=True):
+                    if slopes is not None:
+                        along += np.reshape(slopes, (-1, 1)) * (design @ directions[span])
+                yield part.subjects[rows], along
 
-    def _split(self, parameters: FloatArray) -> list[FloatArray]:
-        return [parameters[span] for span in self._spans]
+    def _jets(
+        self,
+        part: _Contribution,
+        blocks: Iterable[tuple[slice, list[FloatArray]]],
+        parameters: FloatArray,
+        family: type[Copula],
+        theta: float,
+        fixed: bool,
+        order: Literal[1, 2],
+    ) -> Iterator[tuple[slice, list[FloatArray], list[slice], Jet]]:
+        """Some subjects of a part, what they contribute, and the designs and parameters of its variables.
+
+        θ is the last variable, unless it is ``fixed``; it is the same for all.
+        """
+        m, spans = len(part.predictors), [predictor.span for predictor in part.predictors]
+        copula = family(theta)
+        if not fixed:
+            copula = family.formulas_at(Jet.variable(theta, m, m + 1, order=order))
+            spans.append(slice(self.n_parameters, self.n_parameters + 1))
+        for rows, designs in blocks:
+            log_hazards = part.log_hazards(rows, designs, parameters)
+            variables = [Jet.variable(x, i, len(spans), order=order) for i, x in enumerate(log_hazards)]
+            with np.errstate(all="ignore"):
+                jet = part.formula(copula, *variables)
+            yield rows, designs if fixed else [*designs, np.ones((len(designs[0]), 1))], spans, jet
 
 
 def _gather(
-    gradient: FloatArray,
-    hessian: FloatArray,
-    jet: Jet,
-    designs: list[FloatArray],
-    spans: list[slice],
+    gradient: FloatArray, hessian: FloatArray, jet: Jet, designs: list[FloatArray], spans: list[slice]
 ) -> None:
-    """Add derivatives in the predictors (and θ, if it is the last variable) as those in the parameters."""
-    variables = len(jet.first)
-    n = designs[0].shape[0]
-    pairs = [(i, j) for i in range(variables) for j in range(i, variables)]
-    for i, first in enumerate(jet.first):
-        if first is None:
-            continue
-        if i < len(designs):
-            gradient[spans[i]] += np.broadcast_to(first, n) @ designs[i]
-        else:
-            gradient[-1] += float(np.sum(np.broadcast_to(first, n)))
-    for (i, j), second in zip(pairs, jet.second, strict=True):
-        if second is None:
-            continue
-        second = np.broadcast_to(second, n)
-        if j < len(designs):
-            block = (designs[i] * second[:, None]).T @ designs[j]
+    """Add derivatives in the variables as those in the parameters."""
+    n = len(designs[0])
+    for first, design, span in zip(jet.first, designs, spans, strict=True):
+        if first is not None:
+            gradient[span] += np.broadcast_to(first, n) @ design
+    for (i, j), second in zip(jet.pairs, jet.second, strict=True):
+        if second is not None:
+            block = (designs[i] * np.broadcast_to(second, n)[:, None]).T @ designs[j]
             hessian[spans[i], spans[j]] += block
             if i != j:
                 hessian[spans[j], spans[i]] += block.T
-        elif i < len(designs):
-            column = second @ designs[i]
-            hessian[spans[i], -1] += column
-            hessian[-1, spans[i]] += column
-        else:
-            hessian[-1, -1] += float(np.sum(second))
 
 
 @dataclass(frozen=True)
@@ -381,12 +359,12 @@ class _DriftSlopes(_Blocks):
 
 @dataclass(frozen=True, eq=False)
 class _Predictor:
-    """A log-hazard that is linear in the parameters of one margin (0 the event, 1 the dropout), one for each subject.
+    """A log-hazard that is linear in the parameters of one margin, those of the ``span``, one for each subject.
 
     Where the margin has not begun, or what it is of never happens, the log-hazard is the smallest.
     """
 
-    margin: int
+    span: slice
     basis: Basis
     t: FloatArray
     drift: Drift | None
@@ -402,17 +380,16 @@ class _Predictor:
         matrix[t <= 0] = 0.0
         return matrix
 
-    def log_hazard(self, rows: slice, design: FloatArray, parameters: list[FloatArray]) -> FloatArray:
+    def log_hazard(self, rows: slice, design: FloatArray, parameters: FloatArray) -> FloatArray:
         if not self.basis.size:
             return np.full(len(design), LOG_SMALLEST_HAZARD)
-        return np.where(self.t[rows] > 0, design @ parameters[self.margin], LOG_SMALLEST_HAZARD)
+        return np.where(self.t[rows] > 0, design @ parameters[self.span], LOG_SMALLEST_HAZARD)
 
 
 @dataclass(frozen=True, eq=False)
 class _Slopes(_Blocks):
-    """The terms log d/dlog t log H(t) of ``subjects``, whose design multiplies the parameters ``at`` of the margin."""
+    """The terms log d/dlog t log H(t) of ``subjects``, whose design multiplies the parameters ``at`` some places."""
 
-    margin: int
     at: IntArray
     basis: Basis
     t: FloatArray

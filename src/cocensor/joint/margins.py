@@ -256,7 +256,6 @@ class Barrier:
     maximum over c of logs of linear functions.
     """
 
-    margin: int
     at: IntArray
     bounds: FloatArray
     drifts: Any

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +24,8 @@ from cocensor._checks import (
     check_whole,
     row_blocks,
 )
-from cocensor.copulas import Copula
+from cocensor._files import write_whole
+from cocensor.copulas import Copula, copula_families
 from cocensor.data import Survival
 from cocensor.data.covariates import Encoding
 from cocensor.joint.conditional import Conditional
@@ -29,6 +33,8 @@ from cocensor.joint.design import Design
 from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.margins import Margin
 from cocensor.joint.settings import TimeKind
+
+_FORMAT = "cocensor joint model, version 5"
 
 
 @dataclass(frozen=True)
@@ -182,24 +188,15 @@ class JointModel:
         likelihood = Likelihood(
             outcomes, design, (self.event.basis, self.dropout.basis), self.ends_, drift=drift
         )
-        parameters = [
-            part for each in (self.event, self.dropout) for part in (each.coef, each.beta, each.gamma)
-        ]
-        return likelihood.value(np.concatenate(parameters), self.copula)
+        return likelihood.value(self._of_margins, self.copula)
 
     # --- what it says of itself ----------------------------------------------------------------------
 
     def parameters(self) -> dict[str, tuple[float, float]]:
         """Estimate and standard error of every parameter, by name."""
-        margins = (self.event, self.dropout)
-        values = [value for each in margins for value in (*each.coef, *each.beta, *each.gamma)]
-        if not self.theta_fixed:
-            values.append(self.copula.theta)
-        errors = np.sqrt(np.diag(self.covariance_))
-        return {
-            name: (float(value), float(error))
-            for name, value, error in zip(self.names_, values, errors, strict=True)
-        }
+        values = [*self._of_margins.tolist(), *(() if self.theta_fixed else (self.copula.theta,))]
+        errors = np.sqrt(np.diag(self.covariance_)).tolist()
+        return {name: (value, error) for name, value, error in zip(self.names_, values, errors, strict=True)}
 
     def summary(self) -> str:
         """A readable table of the fit."""
@@ -244,9 +241,8 @@ class JointModel:
         path : path
             Where it is written.
         """
-        from cocensor.joint import files
-
-        files.save(self, path)
+        content = {"format": _FORMAT, **_encoded(self)}
+        write_whole(path, json.dumps(content, indent=1, allow_nan=False))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> JointModel:
@@ -261,9 +257,26 @@ class JointModel:
         -------
         JointModel
         """
-        from cocensor.joint import files
-
-        return files.load(path)
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
+            raise ValueError(
+                f"path must name a saved joint model, but {path} is not JSON: {error}."
+            ) from None
+        if not isinstance(content, dict) or content.get("format") != _FORMAT:
+            raise ValueError(f"path must name a saved joint model, but {path} is not one.")
+        try:
+            model: JointModel = _decoded(JointModel, content)
+            belongs = _belongs_together(model)
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"path must name a saved joint model, but {path} is damaged: {str(error).rstrip('.')}."
+            ) from None
+        if not belongs:
+            raise ValueError(
+                f"path must name a saved joint model, but the parts of {path} do not belong together."
+            )
+        return model
 
     # --- helpers -------------------------------------------------------------------------------------
 
@@ -292,7 +305,86 @@ class JointModel:
             check_length(X, name, n, rows_of)
         return X
 
+    @property
+    def _of_margins(self) -> FloatArray:
+        """The parameters of both margins, in the order of their names."""
+        margins = (self.event, self.dropout)
+        return np.concatenate([part for m in margins for part in (m.coef, m.beta, m.gamma)])
+
     def _without_error(self, name: str) -> str:
         if self.theta_fixed:
             return "fixed"
         return "at the bound" if name in ("theta", "tau") else "–"
+
+
+def _encoded(value: Any) -> Any:
+    """What JSON can hold of a value: it has no NaN, and texts alone as keys."""
+    if isinstance(value, Copula):
+        return {"family": value.name, "theta": value.theta}
+    if is_dataclass(value):
+        return {field.name: _encoded(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return [[key, _encoded(item)] for key, item in value.items()]
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_encoded(item) for item in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else str(float(value))
+    return value
+
+
+def _decoded(kind: Any, value: Any) -> Any:
+    """The value of a type that was encoded."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Copula:
+        return copula_families()[value["family"]](value["theta"])
+    if hasattr(kind, "__dataclass_fields__"):
+        types = get_type_hints(kind)
+        return kind(**{name: _decoded(types[name], value[name]) for name in types})
+    if type(None) in arguments:
+        return None if value is None else _decoded(arguments[0], value)
+    if origin is Literal:
+        return _decoded(str, value)
+    if origin is np.ndarray:
+        return np.array(_decoded(list, value), dtype=np.float64)
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return tuple(_decoded(arguments[0], item) for item in _decoded(list, value))
+    if origin is tuple:
+        return tuple(_decoded(*pair) for pair in zip(arguments, value, strict=True))
+    if origin is Mapping:
+        of_key, of_item = arguments
+        return {_decoded(of_key, key): _decoded(of_item, item) for key, item in _decoded(list, value)}
+    if kind is float:
+        return float(value)  # which reads "nan" and "inf" as well
+    if type(value) not in (arguments or (kind,)):
+        raise TypeError(f"{str(value)[:20]!r} is no {kind.__name__ if isinstance(kind, type) else kind}")
+    return value
+
+
+def _belongs_together(model: JointModel) -> bool:
+    """Whether the parts of a file do."""
+    p, size, encoding = model.event.beta.size, len(model.names_), model.encoding_
+    fits = [
+        model.covariance_.shape == (size, size),
+        size == model._of_margins.size + (not model.theta_fixed),
+        model.time_kind_ == ("continuous" if model.ends_ is None else "grouped"),
+        model.ends_ is None or bool((np.diff(model.ends_) > 0).all()),
+    ]
+    if encoding is not None:
+        known, columns = encoding.levels, range(len(encoding.columns))
+        fits.append(len(encoding.sources) == p)
+        fits += [
+            k in columns and (level in known[k] if level else k not in known) for k, level in encoding.sources
+        ]
+    for margin in (model.event, model.dropout):
+        basis, varying = margin.basis, margin.varying
+        fits += [
+            margin.coef.shape == (basis.size,),
+            margin.beta.shape == (p if basis.present else 0,),
+            margin.gamma.shape == (len(varying) if basis.present else 0,),
+            all(0 <= i < p for i in varying) and varying == model.event.varying,
+            bool((np.diff(basis.knots) > 0).all()),
+            bool(np.isfinite(np.concatenate((margin.coef, margin.beta, margin.gamma))).all()),
+        ]
+        if all(fits) and basis.present:
+            fits.append(bool((basis.slope_bounds() @ margin.coef > 0).all()))
+    return all(fits)

@@ -209,8 +209,7 @@ def _check_parts(X: Any, X_val: Any, y_val: Any, folds: int | None, n: int) -> N
 def _lots(design: Design, y: Survival, rng: np.random.Generator) -> FloatArray:
     """A random number for each subject: drawn for outcome and covariates, whatever the order of the rows."""
     lots = np.empty(len(y))
-    ends = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
-    lots[np.lexsort((*design.matrix.T, ends, y.event, y.time))] = rng.random(len(y))
+    lots[np.lexsort((*design.matrix.T, ~(y.event | y.dropout), y.event, y.time))] = rng.random(len(y))
     return lots
 
 

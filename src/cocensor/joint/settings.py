@@ -20,9 +20,6 @@ Family = str | type[Copula] | Copula
 Knots = int | Literal["auto"]
 #: The form of margins, wherever none is asked for: splines take the form of the data, others pass for dependence.
 DEFAULT_MARGINS: MarginForm = "spline"
-# What τ² costs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their number
-# grows, and holds θ where a few hundred subjects would take any.
-_UNITS = 4.0
 # Times count as grouped when at least half of the subjects share theirs with this part of the sample.
 _SHARED = 0.01
 
@@ -54,17 +51,8 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
         check_whole(knots, "knots")
 
 
-def as_penalty(asked: float | None, family: type[Copula], n: float) -> float:
-    """The weight λ of (θ − θ₀)² that is asked for, or the default for ``n`` subjects.
-
-    The same θ is another dependence in each family: by default, what costs the same is τ, to first order from
-    independence.
-    """
-    return _UNITS * _slope_at_independence(family) ** 2 / n if asked is None else asked
-
-
 @cache
-def _slope_at_independence(family: type[Copula]) -> float:
+def slope_at_independence(family: type[Copula]) -> float:
     """By how much τ rises with θ; 0 where θ has but one value."""
     return 0.0 if family is Independence else tau_slope(family(family.independence_theta))
 
@@ -110,7 +98,7 @@ class Link:
         if upper == origin:  # independence itself
             return cls(kind, origin, (0.0, 0.0))
         open_ended = cls(kind, origin, (0.0, 0.0))
-        high = open_ended.eta(_largest_theta(family))
+        high = open_ended.eta(family.from_tau(LARGEST_TAU).theta)
         return cls(kind, origin, (0.0 if kind == "half-line" else -high, high))
 
     def theta(self, eta: float) -> float:
@@ -133,18 +121,11 @@ class Link:
         return float(slope), float(-2.0 * np.tanh(eta) * slope)
 
 
-def _largest_theta(family: type[Copula]) -> float:
-    return family.from_tau(LARGEST_TAU).theta
-
-
 def tau_slope(copula: Copula) -> float:
     """dτ/dθ, by a central difference that stays inside the family."""
     family, theta = type(copula), copula.theta
     step = 1e-5 * max(abs(theta), 1e-3)
-    low, high = theta - step, theta + step
     lower, upper = family.theta_range
-    low, high = (
-        max(low, lower if lower == family.independence_theta else low),
-        min(high, 0.5 * (theta + upper)),
-    )
+    low = max(theta - step, lower) if lower == family.independence_theta else theta - step
+    high = min(theta + step, 0.5 * (theta + upper))
     return (family(high).tau - family(low).tau) / (high - low)

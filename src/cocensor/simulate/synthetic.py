@@ -18,16 +18,15 @@ from cocensor._checks import (
     check_number,
     check_whole,
 )
-from cocensor._numerics import open_uniform
+from cocensor._numerics import hazard_from_survival, open_uniform
 from cocensor.copulas import Copula, Independence
 from cocensor.data import Survival
-from cocensor.simulate.after_dropout import moved_after_dropout, survival_with_dropouts
 from cocensor.simulate.simulated import SimulatedSurvival
 
 Preset = Literal["text", "published"]
 Risk = Literal["linear", "quadratic", "interactions"]
 _RISKS = ("linear", "quadratic", "interactions")
-_HIDDEN_NODES = 401
+_HIDDEN_NODES, _N_NODES = 401, 80
 _PRESETS: dict[str, dict[str, tuple[float, float]]] = {
     "text": {"event": (4.0, 17.0), "dropout": (3.0, 12.0)},
     "published": {"event": (4.0, 17.0), "dropout": (6.0, 19.0)},
@@ -189,7 +188,7 @@ class SyntheticDesign:
                 dropout_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
             event_time, dropout_time = np.exp(log_event), dropout_scale * np.exp(log_unit)
         if self.hazard_ratio != 1:
-            event_time = moved_after_dropout(event_time, dropout_time, event_shape, self.hazard_ratio)
+            event_time = _moved_after_dropout(event_time, dropout_time, event_shape, self.hazard_ratio)
         end = None if self.study_end is None else _ends(self.study_end, self.n, ends)
         return SyntheticSample(
             X=X,
@@ -262,7 +261,7 @@ class SyntheticSample(SimulatedSurvival):
         if self.design.hazard_ratio == 1:
             return alike
         shapes = self.design.event[0], self.design.dropout[0]
-        return survival_with_dropouts(alike, self.dropout_survival(t, X), shapes, self.design.hazard_ratio)
+        return _survival_with_dropouts(alike, self.dropout_survival(t, X), shapes, self.design.hazard_ratio)
 
     def dropout_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r"""The true :math:`S_C(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``."""
@@ -329,3 +328,30 @@ def _shape_and_scale(pair: Any, name: str) -> tuple[float, float]:
         check_number(shape, f"the shape of {name}", lower=0.0),
         check_number(scale, f"the scale of {name}", lower=0.0),
     )
+
+
+def _moved_after_dropout(event: FloatArray, dropout: FloatArray, shape: float, ratio: float) -> FloatArray:
+    """The event times, where what is left of the cumulative hazard after an earlier dropout is passed faster."""
+    first = np.minimum(dropout / event, 1.0) ** shape
+    moved = event * (first + (1.0 - first) / ratio) ** (1.0 / shape)
+    # Whoever drops out first still does.
+    return np.where(dropout < event, np.maximum(moved, np.nextafter(dropout, np.inf)), event)
+
+
+def _survival_with_dropouts(
+    event: FloatArray, dropout: FloatArray, shapes: tuple[float, float], ratio: float
+) -> FloatArray:
+    r"""S_E(t) over all, from what both survival functions would be without a change at the dropout.
+
+    .. math:: \Pi(t) + \int_0^t \Pi(s)\, e^{-r[\Lambda(t) - \Lambda(s)]}\, dM(s),
+        \qquad \Pi = e^{-\Lambda - M},
+
+    by a Gauss rule in the share of M(t) that has passed.
+    """
+    x, y = hazard_from_survival(event), hazard_from_survival(dropout)
+    nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
+    total = event * dropout
+    for share, weight in zip(0.5 * (nodes + 1.0), 0.5 * weights, strict=True):
+        passed = share ** (shapes[0] / shapes[1])
+        total = total + weight * y * np.exp(-x * (passed + ratio * (1.0 - passed)) - share * y)
+    return total

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -28,6 +29,9 @@ from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis, informative
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
+Ridge = Literal["", "scores", "covariates", "curvature", "time"]
+# Of a natural spline with 3 degrees of freedom.
+_OUTER_KNOTS = (0.05, 0.95)
 # A column that others explain up to this share of its variance adds nothing but trouble; so does a function of a
 # spline that those before it explain up to this share of its size.
 _COLLINEAR = 1e-6
@@ -62,16 +66,8 @@ class Recipe:
     shrink: bool = False
 
 
-@dataclass(eq=False)
-class _Columns:
-    """Columns as they come in: candidates, with their values."""
-
-    made: list[Column] = field(default_factory=list)
-    values: list[FloatArray] = field(default_factory=list)
-
-    def add(self, column: Column, values: FloatArray) -> None:
-        self.made.append(column)
-        self.values.append(values)
+#: Columns with their values, in the order in which they come in.
+_Columns = list[tuple["Column", FloatArray]]
 
 
 def imputation_design(
@@ -88,7 +84,7 @@ def imputation_design(
     keep their order. The scores of out-of-fold predictions are centred within ``folds``.
     """
     notes: list[Note] = []
-    scores, others, bent = _Columns(), _Columns(), _Columns()
+    scores, others, covariates, bent = parts = tuple(_Columns() for _ in range(4))
     shrunk: dict[str, Ridge] = {ridge: ridge if recipe.shrink else "" for ridge in get_args(Ridge)}
     for name, predicted in predictions.items():
         read, n_extreme = _scores(predicted, y, recipe.score_times)
@@ -96,39 +92,35 @@ def imputation_design(
             notes.append(noted("extreme_scores", model=name, n=n_extreme))
         if not read:
             notes.append(noted("no_risk_score", model=name))
-        for i, (t, found) in enumerate(read.items()):
-            source, score = Score.fitted(name, t, found, folds)
+        for i, (t, raw) in enumerate(read.items()):
+            source, score = Score.fitted(name, t, raw, folds)
             called = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
             if i and recipe.score_times == "auto":
-                others.add(Column(called, shrunk["scores"], source), score)
+                others.append((Column(called, shrunk["scores"], source), score))
                 continue
-            scores.add(Column(called, "", source), score)
+            scores.append((Column(called, "", source), score))
             curvature = Curvature.fitted(score, recipe.score_df) if recipe.score_df > 1 else None
             if curvature is not None:
                 for k, values in enumerate(curvature.of(score).T):
                     called = f"curvature {k + 1} of {name}"
-                    bent.add(Column(called, shrunk["curvature"], source, curvature, k), values)
+                    bent.append((Column(called, shrunk["curvature"], source, curvature, k), values))
         times = [shown_time(t) for t in read if t is not None]
         if times:
             notes.append(noted("score_times", model=name, times=times))
-    covariates = _Columns()
     encoding: Encoding | None = None
     if x is not None:
         encoding = Encoding.of(x, "x_test")
         check_length(x, "x_test", len(y), "y_test")
-        matrix = encoding.matrix(x, "x_test")
-        for i, name in enumerate(encoding.names):
-            covariates.add(Column(name, shrunk["covariates"], i), matrix[:, i])
-    parts = (scores, others, covariates, bent)
-    chosen, left_out = _independent(parts, informative(y.time))
+        columns = zip(encoding.names, encoding.matrix(x, "x_test").T, strict=True)
+        covariates += [(Column(name, shrunk["covariates"], i), x) for i, (name, x) in enumerate(columns)]
+    made, values = [column for part in parts for column, _ in part], [x for part in parts for _, x in part]
+    chosen = _independent([len(part) for part in parts], values, informative(y.time))
     kept = sorted(chosen)
+    left_out = [column.name for i, column in enumerate(made) if i not in kept]
     left_out += () if encoding is None else encoding.left_out
     if left_out:
-        notes.append(noted("columns_left_out", columns=list(left_out)))
-    made = [column for part in parts for column in part.made]
-    values = [value for part in parts for value in part.values]
-    n_scores = len(scores.made)
-    n_varying = n_scores + len(others.made) + len(covariates.made)
+        notes.append(noted("columns_left_out", columns=left_out))
+    n_scores, n_varying = len(scores), len(made) - len(bent)
     varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
@@ -158,28 +150,22 @@ def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None
     return score if score is None or folds is None else Centring.of(score, folds)(score, folds)
 
 
-def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[int], list[str]]:
-    """The columns that those before them leave something of, those that add most first, and the names of the rest.
+def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray) -> list[int]:
+    """The columns that those before them leave something of, those that add most first.
 
-    A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part. Of columns
-    that add as much, up to a margin that rounding does not reach, the first is taken.
+    A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part of the
+    columns, of these ``sizes``. Of columns that add as much, up to a margin that rounding does not reach, the first is
+    taken.
     """
-    names = [column.name for part in parts for column in part.made]
-    values = [value[counted] for part in parts for value in part.values]
     if not values or not counted.any():
-        return [], []
-    spread = np.array([spread_of(value) for value in values])
-    Z = np.column_stack(
-        [(value - value.mean()) / (s or 1.0) for value, s in zip(values, spread, strict=True)]
-    )
-    rest = Z.T @ Z / len(Z)
-    rest[spread == 0] = 0.0
-    rest[:, spread == 0] = 0.0
+        return []
+    X = np.column_stack([column[counted] for column in values])
+    spread = np.array([spread_of(column) for column in X.T])
+    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    rest = Z.T @ Z / len(Z) * np.outer(spread > 0, spread > 0)
     kept: list[int] = []
-    start = 0
-    for part in parts:
-        candidates = list(range(start, start + len(part.made)))
-        start += len(part.made)
+    for stop, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True):
+        candidates = list(range(stop - size, stop))
         while candidates:
             most = max(rest[i, i] for i in candidates)
             if most < _COLLINEAR:
@@ -188,7 +174,7 @@ def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[
             kept.append(first)
             candidates.remove(first)
             rest -= np.outer(rest[:, first], rest[first]) / rest[first, first]
-    return kept, [name for i, name in enumerate(names) if i not in kept]
+    return kept
 
 
 def _scores(
@@ -200,24 +186,23 @@ def _scores(
     """
     if isinstance(predicted, RiskScores):
         return ({None: predicted.risk} if spread_of(predicted.risk) else {}), 0
-    first: ScoreTimes = 1 if score_times == "auto" else score_times
-    times = _times(predicted, y, first)
     scores, n_extreme = dict[float | None, FloatArray](), 0
-    for t in times:
-        score, extreme = _score(predicted, float(t))
-        if score is not None and spread_of(score):
-            scores[float(t)] = score
-            n_extreme += extreme
-    if score_times != "auto" or not scores:
-        return scores, n_extreme
-    [(_, middle)] = list(scores.items())[:1]
-    for t in _times(predicted, y, 3):
-        score, extreme = _score(predicted, float(t))
-        if float(t) in scores or score is None or not spread_of(score):
+    is_auto = score_times == "auto"
+    first = _times(predicted, y, 1 if is_auto else score_times).tolist()
+    for t in [*first, *(_times(predicted, y, 3).tolist() if is_auto else ())]:
+        raw = raw_score(predicted, t)
+        finite = raw[np.isfinite(raw)]
+        if t in scores or not finite.size:
             continue
-        if np.corrcoef(score, middle)[0, 1] ** 2 < _ENOUGH:
-            scores[float(t)] = score
-            n_extreme += extreme
+        score = within(raw, float(finite.min()), float(finite.max()))
+        if not spread_of(score):
+            continue
+        if t not in first:
+            middle = next(iter(scores.values()), None)
+            if middle is None or np.corrcoef(score, middle)[0, 1] ** 2 >= _ENOUGH:
+                continue
+        scores[t] = score
+        n_extreme += score.size - finite.size
     return scores, n_extreme
 
 
@@ -254,20 +239,6 @@ def _where_they_differ(predicted: Predictions) -> FloatArray:
         low = np.minimum(low, table[rows].min(axis=0))
         high = np.maximum(high, table[rows].max(axis=0))
     return predicted.times[low < high]
-
-
-def _score(predicted: Predicted, t: float) -> tuple[FloatArray | None, int]:
-    """log(−log Ŝ(t)), and how many of them are infinite and got the most extreme score of the others."""
-    score = raw_score(predicted, t)
-    finite = score[np.isfinite(score)]
-    if not finite.size:
-        return None, 0
-    return within(score, float(finite.min()), float(finite.max())), score.size - finite.size
-
-
-Ridge = Literal["", "scores", "covariates", "curvature", "time"]
-# Of a natural spline with 3 degrees of freedom.
-_OUTER_KNOTS = (0.05, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,23 +391,26 @@ class ImputationDesign(Design):
     ) -> FloatArray:
         """The columns of ``n`` subjects with covariates ``x`` and predictions."""
         given = self._covariates(x, n)
+
+        @cache
+        def score_of(source: Score) -> FloatArray:
+            score = source.of(predictions, folds)
+            check_length(score, f"predictions[{source.model!r}]", n, "y_test")
+            return score
+
+        @cache
+        def bent(source: Score, curvature: Curvature) -> FloatArray:
+            return curvature.of(score_of(source))
+
         matrix = np.empty((n, len(self.sources)))
-        scores: dict[Score, FloatArray] = {}
-        bent: dict[Curvature, FloatArray] = {}
         for j, column in enumerate(self.sources):
-            if not isinstance(column.source, Score):
-                matrix[:, j] = given[:, column.source]
-                continue
-            if column.source not in scores:
-                scores[column.source] = column.source.of(predictions, folds)
-                check_length(scores[column.source], f"predictions[{column.source.model!r}]", n, "y_test")
-            score, curvature = scores[column.source], column.curvature
-            if curvature is None:
-                matrix[:, j] = score
-                continue
-            if curvature not in bent:
-                bent[curvature] = curvature.of(score)
-            matrix[:, j] = bent[curvature][:, column.function]
+            source, curvature = column.source, column.curvature
+            if not isinstance(source, Score):
+                matrix[:, j] = given[:, source]
+            elif curvature is None:
+                matrix[:, j] = score_of(source)
+            else:
+                matrix[:, j] = bent(source, curvature)[:, column.function]
         return matrix
 
     def _covariates(self, x: Any, n: int) -> FloatArray:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cocensor._checks import FloatArray, IntArray, as_vector, check_length, check_number, refuse_first
+from cocensor._checks import FloatArray, as_vector, check_length, check_number, refuse_first
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.data import Survival
 from cocensor.joint.after_dropout import HazardRatio, step_quantiles
@@ -50,39 +50,28 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
             raise ValueError(f"hazard_ratio must name reasons of {name} ({known}), but has {reason!r}.")
 
 
-@dataclass(frozen=True, eq=False)
-class LaterRatios:
-    """What is known of those still under observation, who may drop out later, from the dropouts of a sample.
+def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
+    """The ratios of those still under observation, who may drop out later, as they are among the dropouts of a sample.
 
-    By reason there are several ``ratios``, each with its share; ``among`` says to which the subjects of the sample
-    belong (see :class:`~cocensor.joint.after_dropout.HazardRatio`). ``observed`` are quantiles of their times.
+    None where there is no ratio. By reason there are several, each with its share.
     """
-
-    observed: FloatArray
-    ratios: FloatArray
-    shares: FloatArray
-    among: IntArray | None = None
-
-
-def later_ratios(ratio: Ratio | None, sample: Survival) -> LaterRatios | None:
-    """By the subjects of a ``sample``; None where there is no ratio."""
     if ratio is None:
         return None
-    observed = step_quantiles(sample.time)
+    nobody, observed = np.empty(0), step_quantiles(sample.time)
     if not isinstance(ratio, dict):
-        own = np.ones(1) if isinstance(ratio, np.ndarray) else np.full(1, ratio)
-        return LaterRatios(observed, own, np.ones(1))
+        later = 1.0 if isinstance(ratio, np.ndarray) else ratio
+        return HazardRatio(nobody, np.full((1, 1), later), np.ones(1), observed=observed)
     dropped = sample.dropout & (sample.time > 0)
     if not dropped.any():
-        return LaterRatios(observed, np.ones(1), np.ones(1))
-    later, which, counts = np.unique(_own(ratio, sample)[dropped], return_inverse=True, return_counts=True)
+        return HazardRatio(nobody, np.ones((1, 1)), np.ones(1), observed=observed)
+    ratios, which, counts = np.unique(_own(ratio, sample)[dropped], return_inverse=True, return_counts=True)
     among = np.full(len(sample), -1)
     among[dropped] = which
-    return LaterRatios(observed, later, counts / counts.sum(), among)
+    return HazardRatio(nobody, ratios[None], counts / counts.sum(), among, observed)
 
 
 def resolve(
-    ratio: Ratio | None, y: Survival, later: LaterRatios | None, whole: WholeSample
+    ratio: Ratio | None, y: Survival, later: HazardRatio | None, whole: WholeSample
 ) -> HazardRatio | None:
     """The ratios of the subjects ``y``, a part of the ``whole``; None where all are 1, which is independence.
 
@@ -90,19 +79,16 @@ def resolve(
     """
     if ratio is None or later is None:
         return None
-    of_later = later.ratios[None]
     if isinstance(ratio, dict):
-        own = _own(ratio, y)
+        resolved = replace(later, own=_own(ratio, y))
     elif isinstance(ratio, np.ndarray):
         refuse_part(y, whole, "hazard_ratio")
         check_length(ratio, "hazard_ratio", len(y), "y_test")
-        own, of_later = ratio, ratio[:, None]
+        resolved = replace(later, own=ratio, later=ratio[:, None])
     else:
-        own = np.full(len(y), ratio)
+        resolved = replace(later, own=np.full(len(y), ratio))
     assumed = list(ratio.values()) if isinstance(ratio, dict) else ratio
-    if np.all(np.asarray(assumed) == 1.0):
-        return None
-    return HazardRatio(own, of_later, later.shares, later.among, later.observed)
+    return None if np.all(np.asarray(assumed) == 1.0) else resolved
 
 
 def _own(ratio: dict[str, float], y: Survival) -> FloatArray:

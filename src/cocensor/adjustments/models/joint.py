@@ -20,7 +20,6 @@ from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
 from cocensor.adjustments.models.hazard_ratio import (
-    LaterRatios,
     check_reasons,
     geometric_mean,
     later_ratios,
@@ -34,6 +33,7 @@ from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
+from cocensor.joint.after_dropout import HazardRatio
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.fit import JointProblem
@@ -152,7 +152,7 @@ class ImputationFromJoint(Fitted):
     design: ImputationDesign | None = None
     notes: tuple[Note, ...] = ()
     #: The ratios of those who drop out later, as they are among the subjects fitted to.
-    later: LaterRatios | None = None
+    later: HazardRatio | None = None
 
     def for_others(self) -> Fitted:
         """The joint model, and how to read predictions."""
@@ -265,7 +265,7 @@ class ImputationFromJoint(Fitted):
             )
 
     @cached_property
-    def _later(self) -> LaterRatios | None:
+    def _later(self) -> HazardRatio | None:
         """Of those who drop out later."""
         return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)
 

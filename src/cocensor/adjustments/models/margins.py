@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
-from cocensor._numerics import hazard_from_survival
-from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
+from cocensor._numerics import hazard_from_survival, log1mexp
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, always_event_free, refuse_beyond
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.models.hazard_ratio import geometric_mean
 from cocensor.adjustments.status import EventWeights, Group, NothingFitted
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
-from cocensor.copulas import Copula
+from cocensor.copulas import ArchimedeanCopula, Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
 from cocensor.estimators.margin import given_dropout, given_end
 from cocensor.estimators.margin_influence import MarginGradient, PullBack
 
 _SIDES: tuple[Side, Side] = ("left", "right")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedMargin(Fitted):
+    """What rests on Copula-Graphic margins of the subjects ``y``; a copy for others knows their curves alone."""
+
+    adjustment: Adjustment
+    y: Survival | None
+    margin: CopulaGraphic
+
+    def for_others(self) -> Fitted:
+        """The curves."""
+        return replace(self, y=None, margin=self.margin.without_sample())
+
+    def with_copula(self, copula: Any) -> Fitted:
+        """Fitted again."""
+        return self.adjustment.with_copula(copula).fit(self.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +142,7 @@ class _Asked(NamedTuple):
     rows: IntArray
     cut: IntArray
     early: BoolArray
-    chance: ChanceOf
+    chance: _ChanceOf
 
 
 class _Chain:
@@ -149,13 +165,13 @@ class _Chain:
     def _kinds(self, status: ImputedFromMargins, pull: PullBack) -> Iterator[_Asked]:
         at, y, asked = status.at, status.y, status.asked
         step = at.before > at.after
-        kinds: tuple[tuple[BoolArray, ChanceOf], ...] = ((asked, of_survival),)
+        kinds: tuple[tuple[BoolArray, _ChanceOf], ...] = ((asked, _of_survival),)
         if at.dropout:
             kinds = (
-                (asked & at.last, of_last),
-                (asked & ~at.last & ~y.dropout, of_end),
-                (asked & ~at.last & y.dropout & step, of_step),
-                (asked & ~at.last & y.dropout & ~step, of_dropout),
+                (asked & at.last, _of_last),
+                (asked & ~at.last & ~y.dropout, _of_end),
+                (asked & ~at.last & y.dropout & step, _of_step),
+                (asked & ~at.last & y.dropout & ~step, _of_dropout),
             )
         for mask, chance in kinds:
             subjects = np.flatnonzero(mask)
@@ -283,7 +299,7 @@ def given_censoring(
     ``event_survival`` gives S_E at some of the sorted times, ``s_c`` is S_E at each subject's censoring, and ``above``
     and ``below`` are S_C before and after it.
     """
-    ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
+    ended = ~(y.event | y.dropout)
 
     def dropped_out(rows: Rows, columns: slice) -> FloatArray:
         c = s_c[rows][:, None]
@@ -302,3 +318,103 @@ def given_censoring(
         (asked & ended, outlasted),
     )
     return [Group.of(np.flatnonzero(mask), cut, EVENT_FREE, Imputed(q)) for mask, q in kinds]
+
+
+# Below such changes of log ρ and of z over a step, a difference has lost its digits, and the middle is exact.
+_FLAT, _NARROW = 1e-7, 1e-4
+
+
+class _Chance(NamedTuple):
+    r"""The log of a chance, and its derivatives by the hazards of S_E, and of S_C before and after the censoring.
+
+    What is the same for all values of S_E is left out: it cancels in a ratio of chances. None is 0.
+
+    With :math:`e(x) = |s\varphi'(s)|` at :math:`s = e^{-x}`, the hazard :math:`z = -\log C(e^{-x}, e^{-y})` has
+    :math:`e(z)\,dz = e(x)\,dx + e(y)\,dy`. So all chances move with :math:`\varphi(S_E) + \varphi(S_C)`:
+
+    - after an end of study :math:`C = e^{-z}`, and :math:`d\log C = -dz`;
+    - after a dropout between the steps of S_C, :math:`h_2 \propto 1/|\varphi'(C)| =: \rho(z)`, and
+      :math:`d\log\rho = -m(z)\,dz` with :math:`m = s\varphi''/|\varphi'|`;
+    - over a step of S_C the loss is :math:`P = C^- - C^+ = \int \rho\,d\varphi`, and with :math:`\varphi(S_C)` at its
+      two ends, :math:`dP = -\rho^-\,d\varphi^- + \rho^+\,d\varphi^+` plus :math:`-(\rho^- - \rho^+)\,d\varphi(S_E)`.
+    """
+
+    log: FloatArray
+    by_event: FloatArray
+    by_before: FloatArray | None = None
+    by_after: FloatArray | None = None
+
+
+#: The chance at the hazard x of S_E and the hazards of S_C before and after the censoring; all broadcast.
+_ChanceOf = Callable[[ArchimedeanCopula, FloatArray, FloatArray, FloatArray], _Chance]
+
+
+def _of_survival(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
+    """S_E alone."""
+    return _Chance(-x, np.full_like(x, -1.0))
+
+
+def _of_end(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
+    """C(S_E, S_C) with S_C after the censoring, an end of study."""
+    z = -copula.log_cdf_hazard(x, after)
+    by_event, by_dropout = _by_both(copula, -copula.log_elasticity(z), x, after)
+    return _Chance(-z, by_event, None, by_dropout)
+
+
+def _of_last(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
+    """C(S_E, S_C) with S_C before the censoring: a step that takes everyone, or an end beyond it."""
+    log, by_event, _, by_dropout = _of_end(copula, x, after, before)
+    return _Chance(log, by_event, by_dropout)
+
+
+def _of_dropout(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
+    """h2(S_E, S_C): a dropout between the steps of S_C."""
+    log, log_rate = _density(copula, x, after)
+    by_event, by_dropout = _by_both(copula, log_rate, x, after)
+    return _Chance(log, by_event, None, by_dropout)
+
+
+def _of_step(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
+    r"""The loss P of C(S_E, S_C) over a step of S_C.
+
+    With w the rise of φ(S_C) and :math:`\bar\rho = P/w`, the derivatives are :math:`-(\rho^-/\bar\rho - 1)/w` by φ(S_C)
+    before the step and :math:`(\rho^+/\bar\rho - 1)/w` by that after it, less the 1/w that is the same for all S_E.
+    """
+    z, z_after = (-copula.log_cdf_hazard(x, y) for y in (before, after))
+    log_e, log_e_after = copula.log_elasticity(z), copula.log_elasticity(z_after)
+    # How far z rises and log ρ falls: never back, but for rounding.
+    gap, fall = (
+        np.maximum(rise, np.finfo(float).tiny) for rise in (z_after - z, z_after - z + log_e_after - log_e)
+    )
+    flat = (fall < _FLAT) & (gap < _NARROW)
+    log_w = copula.log_rise(before, after)
+    log_lost = log1mexp(gap) - log_w
+    log, log_rate = log_lost - z, log1mexp(np.where(flat, 1.0, fall)) - log1mexp(gap) - log_e
+    log_excess, log_excess_after = -log_e - log_lost, -log_e_after - log_lost - gap
+    if flat.any():
+        log_middle, log_rate_middle = _density(copula, x, 0.5 * (before + after))
+        log, log_rate = np.where(flat, log_middle, log), np.where(flat, log_rate_middle, log_rate)
+        half = 0.5 * np.exp(np.where(flat, log_w + log_rate, -np.inf))
+        log_excess = np.where(flat, half, log_excess)
+        log_excess_after = np.where(flat, -half, log_excess_after)
+    unit, unit_after = copula.log_elasticity(before) - log_w, copula.log_elasticity(after) - log_w
+    return _Chance(
+        log,
+        -np.exp(copula.log_elasticity(x) + log_rate),
+        np.exp(unit) - np.exp(unit + log_excess),
+        np.exp(unit_after + log_excess_after) - np.exp(unit_after),
+    )
+
+
+def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log ρ, and the log of the rate at which it falls with φ(S_E) + φ(S_C)."""
+    z = -copula.log_cdf_hazard(x, y)
+    log_e = copula.log_elasticity(z)
+    return -z - log_e, copula.log_curvature(z) - log_e
+
+
+def _by_both(
+    copula: ArchimedeanCopula, log_rate: FloatArray, x: FloatArray, y: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """By x and y, from the log of the rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
+    return -np.exp(copula.log_elasticity(x) + log_rate), -np.exp(copula.log_elasticity(y) + log_rate)
