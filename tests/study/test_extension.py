@@ -13,9 +13,12 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_ad
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed
 from cocensor.data.times import TimeGrid
-from cocensor.metrics import Metric, MetricValue, unregister_metric
+from cocensor.metrics import Loss, Metric, MetricValue, PointwiseMetric, unregister_metric
+from cocensor.metrics.base import Profile
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.ranking import standing
+from cocensor.views.text.metrics import briefly, doing
+from tests.scale.studies import study
 
 TAUS = (0.0, 0.3, 0.6)
 
@@ -28,6 +31,8 @@ class AUC(Metric):
     label: ClassVar[str] = "AUC at the horizon"
     direction: ClassVar[str] = "greater"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    kind: ClassVar[str] = "discrimination"
+    in_brief: ClassVar[str] = "the chance that two subjects are in the right order"
 
     def evaluate(self, status, predictions):
         last = np.argmax(status.times)
@@ -38,6 +43,58 @@ class AUC(Metric):
             wins = (p[:, None] < p) + 0.5 * (p[:, None] == p)
             found[model] = MetricValue(float((pairs * wins).sum() / pairs.sum()))
         return found
+
+
+class Absolute(PointwiseMetric):
+    """The mean distance of predictions from who is event-free, averaged over time."""
+
+    name, label, range = "absolute", "mean absolute error", (0.0, 1.0)
+
+    @property
+    def loss(self):
+        return Loss(event_free=lambda p: 1.0 - p, event=lambda p: p, largest=1.0)
+
+
+class InTheLarge(Metric):
+    """The mean prediction for the last time against the share that is event-free then."""
+
+    name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
+    kind = "calibration"
+    profile_labels = ("prediction", "share of subjects with less")
+
+    def evaluate(self, status, predictions):
+        own = self.accumulator(status.grid, tuple(predictions), status.n)
+        own.update(status, predictions)
+        return own.result(np.inf)
+
+    def accumulator(self, grid, models, n):
+        return Sums(grid, models)
+
+
+class Sums:
+    """Sums over subjects of predictions, of who is event-free, and of all weights."""
+
+    covariance = None
+
+    def __init__(self, grid, models):
+        self.grid, self.models, self.total = grid, models, dict.fromkeys(models, 0.0)
+
+    def update(self, status, predictions):
+        event_free, points = status.a[:, -1].sum(), np.linspace(0.0, 1.0, 5)
+        for name in self.models:
+            p = predictions[name].read(self.grid.sorted[-1:], slice(None))
+            below = (p <= points).sum(axis=0)
+            self.total[name] += np.array([p.sum() - event_free, status.normaliser, *below])
+
+    def merge(self, other):
+        self.total = {name: each + other.total[name] for name, each in self.total.items()}
+
+    def result(self, until):
+        points = np.linspace(0.0, 1.0, 5)
+        return {
+            name: MetricValue(float(abs(each[0] / each[1])), profile=Profile(points, each[2:] / each[1]))
+            for name, each in self.total.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +213,28 @@ def test_a_score_that_is_not_defined_is_missing_and_says_so():
     y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1])
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="AUC at the horizon"):
         cc.evaluate({"a": [[0.5, 0.5]] * 4}, y, adjustments="ipcw", metrics=AUC(), times=[0.2, 0.5])
+
+
+def test_a_metric_has_the_section_and_the_verb_of_its_kind(result, sensitivity, tmp_path):
+    page = result.to_html(tmp_path / "a.html", sensitivity=sensitivity).read_text(encoding="utf-8")
+    assert doing(AUC()).beats == "ranks subjects better than"
+    assert "ranks subjects" in page
+    assert briefly(AUC()) == f"This is {AUC.in_brief}; greater is better."
+    assert 'id="discrimination" data-kind="discrimination"' in page
+    assert 'id="calibration" data-kind' not in page
+    assert json.loads(result.to_json())["metrics"][0]["kind"] == "discrimination"
+
+
+def test_a_stream_adds_metrics_up_as_if_all_subjects_were_held(tmp_path):
+    data = study(400)
+    asked = {"metrics": [Absolute(), InTheLarge()], "adjustments": "ipcw", "times": [0.3, 0.9]}
+    held, streamed = data.evaluate(**asked), data.scan(3).evaluate(**asked, n_kept=100)
+    assert streamed.data.streamed.metrics == {"absolute", "in_the_large"}
+    for name in ("absolute", "in_the_large"):
+        for model in data.models:
+            assert streamed.score(model, name).value == pytest.approx(
+                held.score(model, name).value, rel=1e-12
+            )
+    page = held.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert 'id="calibration" data-kind="calibration"' in page
+    assert "Numbers of the curves" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
@@ -153,10 +152,9 @@ def metric(name: str, **settings: Any) -> Metric:
     """
     name = as_choice(name, "metric", metric_labels())
     kind = _REGISTRY[name]
-    own = settings_of(kind)
-    given: Iterable[str] = settings if is_dataclass(kind) else ()
-    for setting in given:
-        if setting not in own:
+    own, checked = settings_of(kind), is_dataclass(kind)
+    for setting in settings:
+        if checked and setting not in own:
             has = f"its settings are {', '.join(own)}" if own else "it has no settings"
             raise ValueError(f"the metric {name!r} does not know {setting}: {has}.")
     for setting, needed in own.items():

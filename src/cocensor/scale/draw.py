@@ -12,8 +12,6 @@ from cocensor._checks import IntArray, row_blocks
 from cocensor._numerics import GOLDEN, splitmix64
 from cocensor.scale.scan import Batch, Keys
 
-_ALL = 2**64 - 1
-
 
 def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
     """Hashes of whole numbers by splitmix64, which maps 64 bits one to one: different numbers have different hashes.

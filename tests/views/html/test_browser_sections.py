@@ -2,6 +2,9 @@
 
 import pytest
 
+from tests.scale.studies import study
+from tests.study.test_extension import InTheLarge
+
 pytestmark = pytest.mark.no_cover
 
 
@@ -65,3 +68,12 @@ def test_what_is_unfolded_is_drawn_to_its_width(opened, several, page_of_several
     assert drawn.count() == len(several.metrics) - 1
     widths = drawn.evaluate_all("(all) => all.map((e) => e.viewBox.baseVal.width - e.clientWidth)")
     assert max(map(abs, widths)) <= 1
+
+
+def test_the_curve_behind_a_metric_from_outside_is_drawn(opened, tmp_path):
+    data = study(400)
+    result = data.evaluate(metrics=["ibs", InTheLarge()], adjustments="ipcw", times=[0.3, 0.9])
+    page = opened(at=result.to_html(tmp_path / "a.html"))
+    assert page.locator("#calibration .plot > svg .line").count() == len(data.models)
+    assert page.locator("#calibration .told td[data-value]").count() == len(data.models)
+    assert page.heard == []

@@ -56,7 +56,10 @@ const limitsShown = (by, model) => {
 };
 
 const FRAMES = {
-  line: () => ({}),
+  line: (lines) => {
+    const points = lines.flatMap((line) => line.points);
+    return { x: extent(points.map((point) => point[0])), y: extent(points.flatMap((point) => point.slice(1))) };
+  },
   roc: () => ({ x: [0, 1], y: [0, 1], ends: false, tall: true, rules: [{ diagonal: [[0, 0], [1, 1]], sign: "here", name: "by chance" }] }),
   calibration: (lines) => {
     const most = Math.max(...lines.flatMap((line) => line.points.flatMap(([x, y]) => [x, y].filter(known))));
