@@ -43,7 +43,8 @@ class ChunkScan(Scan):
         if columns is not None:
             read = {name: at_columns(chunk.predictions[name], where) for name, where in columns.items()}
             chunk = replace(chunk, predictions=read)
-        step = batch_rows(max((np.size(_times(own)) for own in chunk.predictions.values()), default=1))
+        grids = [_times(own) for own in chunk.predictions.values()]
+        step = batch_rows(max((1 if times is None else times.size for times in grids), default=1))
         for start in range(0, len(chunk), step):
             yield chunk if len(chunk) <= step else chunk[start : start + step]
 
