@@ -167,7 +167,7 @@ class Made(Scan):
         return np.linspace(0.1, 1.2, 12)
 
     def batches(self, part, columns=None):
-        made, rows = study(part.n_rows, part.start // 4000), np.arange(part.start, part.stop)
+        made, rows = study(part.stop - part.start, part.start // 4000), np.arange(part.start, part.stop)
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         curves = {
             name: cc.Predictions.trusted(made.models[name][0][some], made.models[name][1][:, some])

@@ -52,7 +52,7 @@ def test_rows_come_back_however_files_and_batches_are_cut(data):
             id=None if ids is None else "id",
         )
         got = whole(found, reverse=data.draw(st.booleans()))
-        sizes = [part.n_rows for part in found.parts]
+        sizes = [part.stop - part.start for part in found.parts]
         some = whole(found, {"cox": np.array([0, 2])})
     assert found.n == n == sum(sizes)
     assert got.rows.tolist() == list(range(n))
@@ -164,17 +164,17 @@ def test_parts_end_where_row_groups_do(tmp_path, monkeypatch):
     monkeypatch.setattr("cocensor.scale.parquet._PART_ROWS", 40)
     test, cox, _ = study(100)
     alike = scan(write(test, tmp_path / "a", groups=5), write(cox, tmp_path / "b", groups=5))
-    assert [part.n_rows for part in alike.parts] == [10] * 10
+    assert [part.stop - part.start for part in alike.parts] == [10] * 10
     # Row groups of 15 and 5 rows end together after 15, 30, ...
     multiple = scan(tmp_path / "a", write(cox, tmp_path / "c", groups=15))
-    assert [part.n_rows for part in multiple.parts] == [15, 15, 15, 15, 15, 15, 10]
+    assert [part.stop - part.start for part in multiple.parts] == [15, 15, 15, 15, 15, 15, 10]
     # Those of 15 and 7 rows hardly ever do: the larger ones end a part.
     write(test, tmp_path / "e", groups=7)
     few = scan(tmp_path / "e", tmp_path / "c")
-    assert [part.n_rows for part in few.parts] == [30, 30, 40]
+    assert [part.stop - part.start for part in few.parts] == [30, 30, 40]
     # A row group is not cut.
     large = scan(tmp_path / "a", write(cox, tmp_path / "d", groups=70))
-    assert [part.n_rows for part in large.parts] == [70, 30]
+    assert [part.stop - part.start for part in large.parts] == [70, 30]
 
 
 def test_predictions_at_one_time_and_risk_scores(tmp_path):

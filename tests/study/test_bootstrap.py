@@ -198,7 +198,7 @@ def test_a_subject_drawn_twice_is_in_one_fold_of_aipcw():
     resample = Resample.draw(samples, np.random.default_rng(0))
     again = cc.AIPCW("cox", "cox").fit(TEST.y, TEST.X).resampled(resample, {})
     folds = {}
-    for row, fold in zip(resample.test, again.hazards.event.fold, strict=True):
+    for row, fold in zip(resample.test, again.hazards.nuisances[0].fold, strict=True):
         assert folds.setdefault(row, fold) == fold
     status = again.weights(resample.samples.y_test, [5.0], resample.samples.x_test)
     assert np.isfinite(status.a).all()

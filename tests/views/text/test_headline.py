@@ -199,6 +199,6 @@ def test_where_higher_is_better_the_difference_is_that_of_the_best(three):
     greater = replace(three, data=replace(three.data, metrics=(Reversed(),)))
     found = told(greater, flat(A_FIRST), A_FIRST, error=ERROR)
     assert says(
-        found.support, "of b is 0.200, against 0.100 for a: a difference of 0.100", "greater is better"
+        found.support, "of b is 0.200, against 0.100 for a: a difference of 0.100", "Greater is better"
     )
-    assert says(told(greater, flat({"a": 0.1}), {"a": 0.1}).support, "greater is better")
+    assert says(told(greater, flat({"a": 0.1}), {"a": 0.1}).support, "Greater is better")
