@@ -20,8 +20,7 @@ import pandas as pd
 from sksurv.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.adjustments.status import Group
-from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
+from cocensor.adjustments import CERTAIN, EventWeights, Modelled
 from cocensor.metrics import Linear, SectionMetric
 from cocensor.views.plots import CurveDisplay
 
@@ -79,8 +78,8 @@ class PredictiveValue(SectionMetric):
 # An adjustment
 # -------------
 # Many trials count a dropout as a failure. This adjustment says it for a ``share`` of the dropouts: so many
-# relapse when they leave, and the others never do. Subjects form groups with weights of the same form, before
-# and after their observed time.
+# relapse when they leave, and the others never do. Everybody is event-free up to the observed time and has had the
+# event from then on, for certain; of those who dropped out the share of the others is taken back.
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +107,15 @@ class FittedFailures(cc.adjustments.Fitted):
     def weights_for(self, sample, grid, predictions, whole):
         """Return the weights at the times of a grid."""
         y = sample.y
-        share, cut = np.full(len(y), self.adjustment.share), grid.cut(y.time)
-        left = Terms(event_free=((1 - share, None),), event=((share, None),))
-        seen = Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT)
-        unseen = Group.of(np.flatnonzero(~y.event), cut, EVENT_FREE, left)
-        return cc.adjustments.EventWeights(grid, len(y), (seen, unseen))
+        dropouts, cut = np.flatnonzero(~y.event), grid.cut(y.time)
+        left = Modelled(
+            dropouts,
+            cut[dropouts],
+            lambda rows, columns: np.full(
+                (rows.size, columns.stop - columns.start), 1 - self.adjustment.share
+            ),
+        )
+        return EventWeights(grid, cut, event_free=CERTAIN, event=CERTAIN, modelled=(left,))
 
 
 cc.adjustments.register_adjustment("failures", Failures, label="dropout is failure")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import status as statuses
+from cocensor.adjustments import weights as event_weights
 from cocensor.adjustments.models.hazard_ratio import geometric_mean
 from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
@@ -39,7 +39,7 @@ def test_the_influence_is_the_same_by_one_time_at_once_and_by_all(name, asked, m
         fitted = adjustment.fit(data.y[:N], data.X[:N])
     status, metric = fitted.weights(y, times, x), cc.metric(asked)
     whole = influence(status, metric.functionals(status, predictions), y)
-    monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 1)
+    monkeypatch.setattr(event_weights, "_TILE_ELEMENTS", 1)
     parts = influence(status, metric.functionals(status, predictions), y)
     np.testing.assert_allclose(parts.rows, whole.rows, rtol=1e-8, atol=1e-11 * np.abs(whole.rows).max())
 

@@ -9,7 +9,7 @@ from sksurv.metrics import cumulative_dynamic_auc as peer_auc
 from sksurv.util import Surv
 
 import cocensor as cc
-from cocensor.adjustments import status as statuses
+from cocensor.adjustments import weights as event_weights
 from cocensor.data.predictions import PredictionsAt
 from cocensor.inference.influence import influence
 from cocensor.metrics.auc import mean_over_events
@@ -148,7 +148,7 @@ def test_tiles_make_no_difference(monkeypatch, size, name):
         return cc.cumulative_dynamic_auc(None, y, models, times, adjustment=fitted, return_influence=analytic)
 
     whole = found()
-    monkeypatch.setattr(statuses, "_TILE_ELEMENTS", size)
+    monkeypatch.setattr(event_weights, "_TILE_ELEMENTS", size)
     parts = found()
     if analytic:
         for model in models:

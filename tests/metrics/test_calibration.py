@@ -493,7 +493,9 @@ def test_curves_where_little_is_known():
     # An adjustment without an influence: values, and a reason why no errors.
     _, y, survival = drawn(60, seed=15)
     status = cc.IPCW().fit(y).weights(y, [AT])
-    bare = cc.adjustments.EventWeights(status.grid, status.n, status.groups)
+    bare = cc.adjustments.EventWeights(
+        status.grid, status.cut, event_free=status.event_free, event=status.event
+    )
     without = calibration_at(bare, PredictionsAt(AT, survival), y)
     assert np.isfinite([without.ici.value, *without.observed]).all()
     assert np.isnan([without.ici.standard_error, *without.band_low, *without.groups.low]).all()

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import status as statuses
-from cocensor.adjustments.status import Group
-from cocensor.adjustments.weights import Imputed
+from cocensor.adjustments import EventWeights, Modelled
+from cocensor.adjustments import weights as event_weights
 from cocensor.data.times import TimeGrid
 from cocensor.metrics import ranks
 from cocensor.metrics.concordance import _steps
@@ -30,7 +29,7 @@ def around(times):
 @pytest.fixture
 def narrow(monkeypatch):
     """Few times in a tile, and few subjects at a time."""
-    monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 400)
+    monkeypatch.setattr(event_weights, "_TILE_ELEMENTS", 400)
     monkeypatch.setattr(ranks, "_TAKEN_ELEMENTS", 16)
 
 
@@ -113,7 +112,7 @@ def test_tiles_make_no_difference(narrow, monkeypatch):
 
             values, moved = found()
             with monkeypatch.context() as wide:
-                wide.setattr(statuses, "_TILE_ELEMENTS", 2**21)
+                wide.setattr(event_weights, "_TILE_ELEMENTS", 2**21)
                 expected, whole = found()
             for name in values:
                 assert values[name] == pytest.approx(expected[name], abs=1e-13)
@@ -245,9 +244,11 @@ def test_where_no_two_subjects_can_be_compared_there_is_none():
     # One of two subjects alone has weights: no rounding makes a pair of it.
     times = np.arange(1.0, 8.0)
     q = np.exp(-times / 3.0)
-    alone = Imputed(lambda rows, columns: np.tile(q[columns], (rows.size, 1)))
-    status = cc.adjustments.EventWeights(
-        TimeGrid.of(times), 2, (Group.of(np.array([1]), np.zeros(2, dtype=int), alone, alone),)
+    alone = Modelled(
+        np.array([1]), np.zeros(1, dtype=int), lambda rows, columns: np.tile(q[columns], (rows.size, 1))
+    )
+    status = EventWeights(
+        TimeGrid.of(times), np.zeros(2, dtype=int), event=((np.array([0.0, 1.0]), None),), modelled=(alone,)
     )
     for metric in (PLAIN, BY_TIME):
         curves = cc.Predictions(times, q ** np.array([[1.0], [0.7]]))
@@ -285,7 +286,7 @@ def test_what_is_refused():
     )
     refuses(lambda: cc.concordance_index(y, y, [0.1, 0.2], [1.0, 2.0]), "estimate", "2")
     refuses(lambda: cc.concordance_index(y, y, curves[:, :1], [1.0, 2.0]), "estimate", "(3, 1)")
-    status = cc.adjustments.EventWeights(TimeGrid.of([1.0, 2.0]), 3, (), valid_until=1.5)
+    status = cc.adjustments.EventWeights(TimeGrid.of([1.0, 2.0]), np.zeros(3, dtype=int), valid_until=1.5)
     refuses(lambda: PLAIN.evaluate(status, {"m": cc.Predictions([1.0, 2.0], curves)}), "times", "1.5")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import status as statuses
+from cocensor.adjustments import weights as event_weights
 from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 from tests.inference import case_weights
@@ -56,7 +56,7 @@ def test_the_influence_of_imputation_by_a_joint_model_is_the_derivative_by_case_
     fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(y, x, predictions)
     status = fitted.weights(y, times, x)
     if tiled:
-        monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 900)
+        monkeypatch.setattr(event_weights, "_TILE_ELEMENTS", 900)
     moved = influence(status, metric.functionals(status, predictions), y).test[:, 0]
     assert moved.mean() == pytest.approx(0.0, abs=1e-13)
     read = predictions["m"](times)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.adjustments import CERTAIN, EventWeights, Modelled
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.status import Group
-from cocensor.adjustments.weights import Imputed, Observed
 from cocensor.data import Predictions
 from cocensor.data.times import TimeGrid
 from cocensor.metrics.base import Metric
@@ -42,29 +41,15 @@ PREDICTED = Predictions(
 )
 
 
-class Given:
-    """Weights that are given as arrays."""
-
-    def __init__(self, a, b):
-        self.a, self.b = a, b
-
-    def block(self, rows, columns):
-        return Given(self.a[rows, columns], self.b[rows, columns])
-
-    def total(self, pair):
-        return (self.a * pair.event_free + self.b * pair.event).sum(axis=0)
-
-    def dense(self):
-        return self.a, self.b
-
-
 def status_with(a, b, normaliser=N, metric=None):
     """Any weights, at the times of a metric."""
     grid = TimeGrid.of(TIMES) if metric is None else metric.grid(TimeGrid.of(TIMES))
-    weights = Given(a, b)
-    cut = RNG.integers(0, grid.sorted.size + 1, size=N)  # where before becomes after makes no difference
-    group = Group.of(np.arange(N), cut, weights, weights)
-    return cc.adjustments.EventWeights(grid, N, (group,), normaliser=normaliser)
+    rows, none = np.arange(N), np.zeros(N, dtype=int)
+    modelled = (
+        Modelled(rows, none, lambda some, columns: (a + b)[some, columns], observed=True),
+        Modelled(rows, none, lambda some, columns: -b[some, columns]),
+    )
+    return EventWeights(grid, none, modelled=modelled, normaliser=normaliser)
 
 
 def value(metric, status):
@@ -124,10 +109,9 @@ def test_a_block_of_the_gradient_is_a_part_of_the_whole(metric):
     gradient = part.functionals.gradients[0]
     whole = gradient.of_subjects(np.arange(N))
     rows, columns = np.array([5, 0, 3]), slice(n_times // 2, n_times)
-    mask = RNG.uniform(size=(3, n_times - n_times // 2)) < 0.5
-    some = gradient.of_subjects(rows).part(columns, mask)
-    np.testing.assert_allclose(some.event_free, mask * whole.event_free[rows, columns], atol=1e-15)
-    np.testing.assert_allclose(some.event, mask * whole.event[rows, columns], atol=1e-15)
+    some = gradient.of_subjects(rows).part(columns)
+    np.testing.assert_allclose(some.event_free, whole.event_free[rows, columns], atol=1e-15)
+    np.testing.assert_allclose(some.event, whole.event[rows, columns], atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -144,12 +128,16 @@ def test_a_mean_loss_is_its_gradient_times_the_weights(metric):
 
 def test_kinds_of_weights_sum_what_they_show():
     q = RNG.uniform(size=(N, SORTED.size))
-    for weights in (
-        Imputed(lambda rows, columns: q[rows, columns]),
-        Observed(lambda rows, columns: 3 * q[rows, columns]),
+    rows, cut = np.arange(N), np.arange(N) % (SORTED.size + 1)
+    for modelled in (
+        Modelled(rows, cut, lambda some, columns: q[some, columns]),
+        Modelled(rows, cut, lambda some, columns: 3 * q[some, columns], before=True, observed=True),
+        Modelled(rows[1::2], cut[1::2], lambda some, columns: q[some, columns], before=True),
     ):
-        group = Group.of(np.arange(N), np.full(N, 2), weights, weights)
-        status = cc.adjustments.EventWeights(TimeGrid.of(SORTED), N, (group,))
+        event_free = ((q[:, 0], None), (None, SORTED))
+        status = EventWeights(
+            TimeGrid.of(SORTED), cut[::-1], event_free=event_free, event=CERTAIN, modelled=(modelled,)
+        )
         p = PREDICTED(SORTED)
         direct = (status.a * (1 - p) ** 2 + status.b * p**2).mean(axis=0)
         found = cc.metric("ibs").evaluate(status, {"m": PREDICTED})["m"]

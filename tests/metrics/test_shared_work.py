@@ -8,7 +8,7 @@ import pytest
 
 import cocensor as cc
 from cocensor._numerics import put_rows
-from cocensor.adjustments import status as statuses
+from cocensor.adjustments import weights as event_weights
 from cocensor.data import Predictions
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import influence
@@ -60,7 +60,7 @@ def test_a_value_and_its_derivatives_at_once_are_those_one_after_the_other(metri
     values, apart = metric.evaluate(status, predictions), metric.functionals(status, predictions)
     expected = influence(status, apart, y)
     if narrow:
-        monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 20 * N)
+        monkeypatch.setattr(event_weights, "_TILE_ELEMENTS", 20 * N)
     found, at_once = metric.evaluate_linearised(status, predictions)
     assert found.keys() == values.keys()
     for name, value in values.items():
@@ -77,7 +77,7 @@ def test_weights_that_are_kept_are_those_that_are_not(monkeypatch):
     kept, anew = (fitted.weights(y, TIMES) for _ in range(2))
     first = [(tile.event_free.copy(), tile.by_time[1].copy()) for tile in kept.tiles()]
     again = list(kept.tiles())
-    monkeypatch.setattr(statuses, "_KEPT_ELEMENTS", 0)
+    monkeypatch.setattr(event_weights, "_KEPT_ELEMENTS", 0)
     for (a, b), second, other in zip(first, again, anew.tiles(), strict=True):
         for tile in (second, other):
             np.testing.assert_array_equal(tile.event_free, a)

@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_adjustment
-from cocensor.adjustments.status import Group
-from cocensor.adjustments.weights import Imputed
+from cocensor.adjustments import (
+    CERTAIN,
+    Adjustment,
+    EventWeights,
+    Fitted,
+    Modelled,
+    unregister_adjustment,
+)
 from cocensor.data.times import TimeGrid
 from cocensor.metrics import Loss, Metric, MetricValue, PointwiseMetric, unregister_metric
 from cocensor.metrics.base import Profile
@@ -126,8 +131,9 @@ class FittedBlend(Fitted):
         y = sample.y
         half = [each.weights(y, TimeGrid.of(grid.sorted)).a for each in (self.dependent, self.independent)]
         q = 0.5 * (half[0] + half[1])
-        known = Imputed(lambda rows, columns: q[rows, columns])
-        return EventWeights(grid, len(y), (Group.of(np.arange(len(y)), np.zeros(len(y), int), known, known),))
+        at_once = np.zeros(len(y), int)
+        blend = Modelled(np.arange(len(y)), at_once, lambda rows, columns: q[rows, columns])
+        return EventWeights(grid, at_once, event=CERTAIN, modelled=(blend,))
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,11 @@ from cocensor.adjustments.registry import (
     register_adjustment,
     unregister_adjustment,
 )
-from cocensor.adjustments.status import EventWeights
+from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
 
 __all__ = [
     "AIPCW",
+    "CERTAIN",
     "IPCW",
     "Adjustment",
     "DependentIPCW",
@@ -24,6 +25,7 @@ __all__ = [
     "Fitted",
     "Imputation",
     "MarginTime",
+    "Modelled",
     "Oracle",
     "TrueLaw",
     "adjustment",

@@ -26,8 +26,7 @@ from cocensor.adjustments.models.nuisances import (
     resolved,
 )
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EventWeights, Group
-from cocensor.adjustments.weights import Imputed
+from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import Sample, Survival
 from cocensor.data.covariates import Encoding
@@ -187,13 +186,19 @@ class _FittedAIPCW(Fitted):
         knots = np.union1d(grid.sorted, _spread(times[: np.searchsorted(times, grid.last, "right")]))
         cut = grid.cut(y.time)
         largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
-        groups = []
+        # Everybody counts as one with the event, but for the augmented weight of being event-free.
+        modelled = []
         for rows, event, dropout in self.hazards.parts(y, x):
             curves = _Augmented(event, dropout, knots, grid.sorted, largest)
             lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])
-            groups.append(Group.of(rows, cut, Imputed(curves.before), Imputed(after)))
-        status = EventWeights(grid, len(y), tuple(groups), notes=self.notes)
+            modelled += [
+                Modelled(rows, cut[rows], curves.before, before=True),
+                Modelled(rows, cut[rows], after),
+            ]
+        status = EventWeights(
+            grid, np.zeros_like(cut), event=CERTAIN, modelled=tuple(modelled), notes=self.notes
+        )
         load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
         return status.replaced(load=load)
 
@@ -219,12 +224,10 @@ def _spread(times: FloatArray) -> FloatArray:
 def _extent(status: EventWeights) -> tuple[FloatArray, FloatArray]:
     """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
     total, largest = np.zeros((2, status.grid.sorted.size))
-    for block in status.blocks():
-        for weights, columns, mask in block.stretches:
-            a, b = weights.dense()
-            size = (np.abs(a) + np.abs(b)) * (1.0 if mask is None else mask)
-            total[columns] += size.sum(axis=0)
-            largest[columns] = np.maximum(largest[columns], size.max(axis=0))
+    for _, a, b in status.blocks():
+        size = np.abs(a) + np.abs(b)
+        total += size.sum(axis=0)
+        largest = np.maximum(largest, size.max(axis=0))
     return total, largest
 
 

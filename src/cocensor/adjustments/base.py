@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, Rows, check_choice, refuse_first
+from cocensor._checks import FloatArray, check_choice, refuse_first
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.status import EventWeights, Group
-from cocensor.adjustments.weights import EVENT_FREE
+from cocensor.adjustments.weights import EventWeights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
@@ -266,11 +265,6 @@ def refuse_beyond(tail: str | None, t: FloatArray, support: float, name: str) ->
     if tail is None and late.any():
         rule = f"{name} must not pass the last training time {support:g} unless tail is 'last'"
         refuse_first(late, np.asarray(t), rule)
-
-
-def always_event_free(rows: Rows, n: int, grid: TimeGrid) -> Group:
-    """Subjects, out of ``n``, that count as event-free at all times."""
-    return Group.of(rows, np.full(n, grid.sorted.size), EVENT_FREE, EVENT_FREE)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -18,15 +18,13 @@ from cocensor.adjustments.base import (
     Fitted,
     Hold,
     Need,
-    always_event_free,
     check_hold,
     refuse_beyond,
 )
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.models.joint import JointFit, JointSettings, design_given
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EventWeights, Group
-from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
+from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import RiskTable, Sample, StepFunction, Survival
 from cocensor.data.predictions import Predicted
@@ -163,7 +161,6 @@ class _IPCWFromMargins(Fitted):
         y = sample.y
         tail = self.adjustment.tail
         refuse_beyond(tail, grid.times, self._event.support_, "times")
-        cut = grid.cut(y.time)
         rows = np.flatnonzero(y.event & (y.time <= grid.last))
         seen = np.zeros(len(y), dtype=bool)
         seen[rows] = True
@@ -172,12 +169,11 @@ class _IPCWFromMargins(Fitted):
         t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where the tail allows it
         weights[rows] = self._weights(t) / np.asarray(self._outlast(t, "left"))
         rare = _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0)
-        had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
-        groups = (
-            Group.of(rows, cut, EVENT_FREE, had),
-            always_event_free(np.flatnonzero(~seen), len(y), grid),
-        )
-        return EventWeights(grid, len(y), groups, load=_load(grid, no_answer_from=rare))
+        # Whoever has no event that is seen is event-free at all times.
+        cut = np.where(seen, grid.cut(y.time), grid.sorted.size)
+        rest = Modelled.product(rows, cut[rows], 1.0 - weights)
+        load = _load(grid, no_answer_from=rare)
+        return EventWeights(grid, cut, event_free=CERTAIN, event=CERTAIN, modelled=(rest,), load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -238,7 +234,7 @@ class _IPCWFromJoint(Fitted):
         happened = y.event & (y.time <= grid.last)
         if whole.n_events == whole.n:
             # Everything is seen: nothing stands for anything else.
-            return EventWeights(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
+            return EventWeights(grid, cut, event_free=CERTAIN, event=CERTAIN)
         model = self.joint.needed
         X = model.covariates(x, n, "x_test", "y_test")
         at_risk = AtRisk(model, grid.sorted, X)
@@ -264,13 +260,16 @@ class _IPCWFromJoint(Fitted):
             hardly = ~(at_risk(rows, every) * SMALLEST_CHANCE <= outlast_t)
             unseen += np.einsum("ij,ij->j", survival, hardly)
             free += survival.sum(axis=0)
-        before, after = Observed(waiting), Terms(event=((weights, None),))
-        groups = (
-            Group.of(np.flatnonzero(happened), cut, before, after),
-            Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
-        )
         load = _load(grid, total=free, unseen=unseen, no_answer_from=rare_from)
-        return EventWeights(grid, n, groups, load=load, model=model, notes=self.notes)
+        return EventWeights(
+            grid,
+            cut,
+            event=((weights, None),),
+            modelled=(Modelled(np.arange(n), cut, waiting, before=True, observed=True),),
+            load=load,
+            model=model,
+            notes=self.notes,
+        )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         if load is None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cocensor._checks import BoolArray, FloatArray, Rows
+from cocensor._checks import FloatArray, Rows
 
 if TYPE_CHECKING:
-    from cocensor.adjustments.status import EventWeights
+    from cocensor.adjustments.weights import EventWeights
 
 
 class GradientBlock(Protocol):
@@ -23,8 +23,8 @@ class GradientBlock(Protocol):
     def event(self) -> FloatArray:
         r""":math:`\beta_i(t) = \partial\theta(t)/\partial b_i(t)`."""
 
-    def part(self, columns: slice, mask: BoolArray | None = None) -> GradientBlock:
-        """Some of the times; 0 outside of the ``mask``."""
+    def part(self, columns: slice) -> GradientBlock:
+        """Return the derivatives at some of the times."""
 
 
 class Gradient(Protocol):
@@ -34,7 +34,7 @@ class Gradient(Protocol):
     """
 
     def of_subjects(self, rows: Rows) -> GradientBlock:
-        """Those of some subjects at all sorted times of the status."""
+        """Return the derivatives of some subjects at all sorted times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +45,12 @@ class DenseGradient:
     event: FloatArray
 
     def of_subjects(self, rows: Rows) -> DenseGradient:
-        """Those of some subjects."""
+        """Return the derivatives of some subjects."""
         return DenseGradient(self.event_free.take(rows, axis=0), self.event.take(rows, axis=0))
 
-    def part(self, columns: slice, mask: BoolArray | None = None) -> DenseGradient:
-        """Some of the times; 0 outside of the ``mask``."""
-        event_free, event = self.event_free[:, columns], self.event[:, columns]
-        return (
-            DenseGradient(event_free, event)
-            if mask is None
-            else DenseGradient(event_free * mask, event * mask)
-        )
+    def part(self, columns: slice) -> DenseGradient:
+        """Return the derivatives at some of the times."""
+        return DenseGradient(self.event_free[:, columns], self.event[:, columns])
 
 
 @dataclass(frozen=True, eq=False)

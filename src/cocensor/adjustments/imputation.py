@@ -19,7 +19,7 @@ from cocensor.adjustments.models.hazard_ratio import (
 )
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
 from cocensor.adjustments.models.margins import FittedMargin, impute_from_margins
-from cocensor.adjustments.status import EventWeights
+from cocensor.adjustments.weights import EventWeights
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -30,8 +30,7 @@ from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_mod
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.status import EventWeights, Group
-from cocensor.adjustments.weights import Observed, Terms, Weights
+from cocensor.adjustments.weights import EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import Sample, StepFunction, Survival
 from cocensor.data.covariates import Covariates, Encoding
@@ -211,7 +210,7 @@ class _FittedIPCW(Fitted):
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
         total, largest, n_small = np.zeros((3, n_times))
-        before: Weights
+        terms, modelled = (), ()
         given: CensoringCurves | None = None
         if self.curve is not None:
             at_events = np.asarray(self.curve(event_times, side))
@@ -219,7 +218,11 @@ class _FittedIPCW(Fitted):
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             n_small += at_risk * small
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
-            before = Terms(event_free=((None, at_times),))
+            terms = ((None, at_times),)
+
+            def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
+                return np.broadcast_to(at_times[columns], (rows.size, columns.stop - columns.start))
+
         else:
             given = curves = self._given(x, len(y))
             at_events = curves.own(event_times, events, side)
@@ -235,11 +238,15 @@ class _FittedIPCW(Fitted):
             placed = None
             if isinstance(curves, ByCox) and how.convention == "left_limit":
                 placed = partial(curves.placed, times=at, floor=how.min_probability)
-            before = Observed(lambda rows, columns: inverse(rows, columns)[0], placed)
+
+            def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
+                return inverse(rows, columns)[0]
+
+            everybody = np.arange(len(y))
+            modelled = (Modelled(everybody, cut, at_risk_weights, before=True, observed=True, placed=placed),)
         weights = np.zeros(len(y))
         of_events, small = self._inverse(at_events, event_times, np.ones(events.size, dtype=bool))
         weights[events] = of_events
-        groups = (Group.of(np.arange(len(y)), cut, before, Terms(event=((weights, None),))),)
         by_events, event_cut = np.zeros(n_times + 1), cut[events]
         np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
@@ -249,11 +256,18 @@ class _FittedIPCW(Fitted):
             int(n_small.sum() + small.sum()),
             min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf)),
         )
+        parts: dict[str, Any] = {
+            "event_free": terms,
+            "event": ((weights, None),),
+            "modelled": modelled,
+            "load": load,
+            "notes": self.notes,
+        }
         if self.fitted_to is None or not (given is None or isinstance(given, ByCox)):
-            return EventWeights(grid, len(y), groups, load=load, notes=self.notes)
+            return EventWeights(grid, cut, **parts)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
-        use = HazardUse(y, at, side, weights, before, ceiling, given)
-        return IPCWStatus(grid, groups, use, self.fitted_to, load=load, notes=self.notes)
+        use = HazardUse(y, at, side, weights, at_risk_weights, ceiling, given)
+        return IPCWStatus(grid, cut, use=use, fitted=self.fitted_to, **parts)
 
     def _load(self, load: WeightLoad, n_small: int, small_from: float) -> WeightLoad:
         """With the weights whose G is too small, from some time on: they rest on the floor, or are 0."""
@@ -368,8 +382,8 @@ class HazardUse:
         Whether the weight of an event uses the hazard before or from its time on.
     at_event : array of shape (n,)
         The weights of events; 0 for others.
-    at_risk : Weights
-        Those of subjects seen event-free.
+    at_risk : callable
+        The weights of some subjects seen event-free, at some of the sorted times.
     ceiling : float
         Weights do not exceed it, and one that rests on it does not move with the hazard.
     given : ByCox or None
@@ -380,13 +394,13 @@ class HazardUse:
     times: FloatArray
     side: Side
     at_event: FloatArray
-    at_risk: Weights
+    at_risk: Callable[[Rows, slice], FloatArray]
     ceiling: float
     given: ByCox | None
 
     def event_free(self, rows: Rows, times: FloatArray) -> FloatArray:
         """The weights that move of those of ``rows`` seen event-free at the first of the sorted times, 0 for others."""
-        weights, _ = self.at_risk.block(rows, slice(0, times.size)).dense()
+        weights = self.at_risk(rows, slice(0, times.size))
         return weights * ((self.y.time[rows][:, None] > times) & (weights < self.ceiling))
 
     def event(self, rows: Rows) -> FloatArray:
@@ -424,10 +438,8 @@ class IPCWStatus(EventWeights):
     seen event-free have one row for each time of the grid.
     """
 
-    def __init__(
-        self, grid: TimeGrid, groups: tuple[Group, ...], use: HazardUse, fitted: FittedHazard, **settings: Any
-    ) -> None:
-        super().__init__(grid, len(use.y), groups, **settings)
+    def __init__(self, *args: Any, use: HazardUse, fitted: FittedHazard, **parts: Any) -> None:
+        super().__init__(*args, **parts)
         self._use, self._fitted = use, fitted
 
     @property

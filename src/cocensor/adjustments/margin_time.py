@@ -14,8 +14,7 @@ from cocensor._numerics import settled
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.models.margins import FittedMargin
-from cocensor.adjustments.status import EventWeights, Group
-from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
+from cocensor.adjustments.weights import CERTAIN, EventWeights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.data import Sample
@@ -121,15 +120,16 @@ class _FittedMarginTime(FittedMargin):
         until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
         late = int((y.time[needed] > margin.t_max_).sum()) if how.tail == "last" else 0
         weights = np.ones(len(y))
-        alive, dead = EVENT_FREE, EVENT
+        certain = CERTAIN
         if weighted:
             weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
-            alive, dead = Terms(event_free=((weights, None),)), Terms(event=((weights, None),))
+            certain = ((weights, None),)
         total = weights.sum()
         load = WeightLoad.nothing(grid.sorted.size)
         load = replace(load, total=load.total + total, n_replaced=late)
-        group = Group.of(np.arange(len(y)), grid.cut(until), alive, dead)
-        return EventWeights(grid, len(y), (group,), normaliser=total, load=load)
+        return EventWeights(
+            grid, grid.cut(until), event_free=certain, event=certain, normaliser=total, load=load
+        )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Always; a sample without any weight is refused."""

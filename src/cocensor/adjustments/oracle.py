@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
-from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
+from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.models.margins import given_censoring
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EventWeights, Group, NothingFitted
-from cocensor.adjustments.weights import EVENT, EVENT_FREE
+from cocensor.adjustments.weights import CERTAIN, EventWeights, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
 from cocensor.data import Sample
@@ -71,8 +70,7 @@ class _FittedOracle(Fitted):
         times = self.adjustment.event_times
         refuse_part(y, whole, "event_times")
         check_length(times, "event_times", len(y), "y_test")
-        group = Group.of(np.arange(len(y)), grid.cut(times), EVENT_FREE, EVENT)
-        return NothingFitted(grid, len(y), (group,))
+        return NothingFitted(grid, grid.cut(times), event_free=CERTAIN, event=CERTAIN)
 
 
 # From one moment to the next a smooth curve falls by less than this.
@@ -139,23 +137,19 @@ class _FittedLaw(Fitted):
     ) -> EventWeights:
         y = sample.y
         refuse_part(y, whole, "the law of the simulation")
-        law, cut = self.adjustment, grid.cut(y.time)
-        asked = ~y.event & (y.time < grid.last)
+        law = self.adjustment
+        cut, unknown = cut_where_unknown(y, grid)
         s_t = law.event_survival(grid.sorted)
         below = law.dropout_survival_at(y.time)
         above = law.dropout_survival_at(np.nextafter(y.time, 0.0))
-        groups = [
-            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
-            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
-            *given_censoring(
-                y,
-                grid,
-                asked,
-                law.copula,
-                lambda rows, columns: s_t[rows, columns],
-                law.event_survival_at(y.time),
-                np.where(above - below > _STEP, above, below),
-                below,
-            ),
-        ]
-        return NothingFitted(grid, len(y), tuple(groups))
+        modelled = given_censoring(
+            y,
+            cut,
+            unknown,
+            law.copula,
+            lambda rows, columns: s_t[rows, columns],
+            law.event_survival_at(y.time),
+            np.where(above - below > _STEP, above, below),
+            below,
+        )
+        return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN, modelled=modelled)

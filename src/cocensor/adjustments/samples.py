@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._checks import Rows
 from cocensor.adjustments.base import Adjustment, Fitted
-from cocensor.adjustments.status import EventWeights
+from cocensor.adjustments.weights import EventWeights
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid

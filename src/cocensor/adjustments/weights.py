@@ -1,174 +1,379 @@
-"""The two weights of subjects: the forms that they have, and sums that they weigh."""
+r"""The weights of subjects: who is still event-free at t? The answer that every metric reads.
+
+For subject i and time t there are two weights, :math:`a_i(t)` for "event-free at t" and :math:`b_i(t)` for "event by
+t", and a normaliser m. With the times sorted, each subject has a *cut*, the number of times before its observed time.
+Up to the cut a subject is event-free, from then on it counts as one with the event, unless something else is modelled:
+
+.. math:: a_i(t_k) = 1[k < c_i] \sum_m f_{im}\,g_m(t_k) + q_i(t_k), \qquad
+    b_i(t_k) = 1[k \ge c_i] \sum_m f_{im}\,g_m(t_k) - q_i(t_k)
+
+Weights are never held as n × T arrays. Products of a factor f per subject and a factor g per time leave a weighted sum
+to a product of a vector with a block of losses; the *modelled* q, which differ by subject and time, are computed for
+blocks of subjects of similar cut, for the times on the side of the cut where they are not 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._checks import FloatArray, Rows
+from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 from cocensor._namespaces import Array, Placing
+from cocensor._notes import Note
+from cocensor.adjustments.gradient import Functionals, Part
+from cocensor.adjustments.whole import WeightLoad
+from cocensor.data import Survival
+from cocensor.data.times import TimeGrid
 
+# Of all subjects at some times so many numbers are held at once.
+_TILE_ELEMENTS = 2**24
+# Weights at all times are kept, where these are fewer.
+_KEPT_ELEMENTS = 2**21
+# Rows among which subjects are put in the order of their cuts, and how many numbers of a block stay in the cache.
+STRIP_ROWS = 2**13
+_BLOCK_ELEMENTS = 2**17
+
+#: A factor per subject and a factor per time; None stands for 1.
 Term = tuple[FloatArray | None, FloatArray | None]
-#: Of some rows at all times at once, as an array of another library.
-PlacedWeights = Callable[[Any], Array]
-
-
-class Pair(Protocol):
-    """Two blocks of values: what counts if a subject is event-free, and what counts if not."""
-
-    @property
-    def event_free(self) -> FloatArray:
-        """The values that a weighs."""
-
-    @property
-    def event(self) -> FloatArray:
-        """The values that b weighs."""
-
-
-class BlockWeights(Protocol):
-    """The weights of a block of subjects at some times, ready to be used for many pairs."""
-
-    def total(self, pair: Pair) -> FloatArray:
-        """Σ over the subjects of a x + b y, for each time."""
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        """The sums of a x + b y over times, with weights (times, F), for each subject."""
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (subjects, times)."""
-
-
-class Weights(Protocol):
-    """The weights of a group of subjects on one side of their cuts."""
-
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
+#: Being event-free for sure, or having had the event for sure.
+CERTAIN: tuple[Term, ...] = ((None, None),)
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
-    """Weights that are sums of products of a factor per subject and a factor per time; None stands for 1."""
+class Modelled:
+    """Weights of some subjects that differ by subject and time, on one side of a cut.
 
-    event_free: tuple[Term, ...] = ()
-    event: tuple[Term, ...] = ()
-
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-
-        def taken(terms: tuple[Term, ...]) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
-            # A product with ones is several times as fast as a sum over rows.
-            return tuple(
-                (
-                    np.ones(rows.size) if subject is None else subject[rows],
-                    None if time is None else time[columns],
-                )
-                for subject, time in terms
-            )
-
-        n_times = columns.stop - columns.start
-        return _TermsBlock(taken(self.event_free), taken(self.event), rows.size, n_times)
-
-
-@dataclass(frozen=True, eq=False)
-class _TermsBlock:
-    event_free: tuple[tuple[FloatArray, FloatArray | None], ...]
-    event: tuple[tuple[FloatArray, FloatArray | None], ...]
-    n_rows: int
-    n_times: int
-
-    def total(self, pair: Pair) -> FloatArray:
-        result = np.zeros(self.n_times)
-        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
-            for subject, time in terms:
-                found = subject @ getattr(pair, name)
-                result += found if time is None else time * found
-        return result
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        result = np.zeros((self.n_rows, weights.shape[1]))
-        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
-            for subject, time in terms:
-                over_time = weights if time is None else time[:, None] * weights
-                result += subject[:, None] * (getattr(pair, name) @ over_time)
-        return result
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self._dense(self.event_free), self._dense(self.event)
-
-    def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
-        shape = (self.n_rows, self.n_times)
-        products = [
-            np.broadcast_to(subject[:, None], shape) if time is None else np.multiply.outer(subject, time)
-            for subject, time in terms
-        ]
-        if not products:
-            return np.broadcast_to(0.0, shape)
-        return products[0] if len(products) == 1 else np.sum(products, axis=0)
-
-
-@dataclass(frozen=True, eq=False)
-class Imputed:
-    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block.
-
-    ``placed`` gives the same of some subjects, and 0 of others, for arrays of another library; None where nothing does.
+    Attributes
+    ----------
+    rows : array of int
+        The subjects, ascending.
+    cut : array of int
+        The number of sorted times before the cut, for each of them.
+    q : callable
+        The weights of some rows at some of the sorted times: added to a, and taken from b. What it gives on the other
+        side of the cut does not count.
+    before : bool
+        Whether they hold up to the cut, or from it on.
+    observed : bool
+        Whether they are weights of subjects seen event-free, which are not taken from b.
+    placed : callable, optional
+        Makes the same function for arrays of another library, 0 for other subjects; without, they are numpy's alone.
     """
 
+    rows: Rows
+    cut: IntArray
     q: Callable[[Rows, slice], FloatArray]
-    placed: Callable[[Placing, Rows], PlacedWeights] | None = None
+    before: bool = False
+    observed: bool = False
+    placed: Callable[[Placing], Callable[[Any], Array]] | None = None
 
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-        return _ImputedBlock(self.q(rows, columns))
+    @classmethod
+    def product(cls, rows: Rows, cut: IntArray, subject: FloatArray, time: FloatArray | None = None) -> Self:
+        """Return weights from the cut on with a factor for each of all subjects, and one for each time."""
+
+        def q(some: Rows, columns: slice) -> FloatArray:
+            factor = np.ones(columns.stop - columns.start) if time is None else time[columns]
+            return np.multiply.outer(subject[some], factor)
+
+        def placed(placing: Placing) -> Callable[[Any], Array]:
+            own = np.zeros(subject.size)
+            own[rows] = subject[rows]
+            factors, factor = placing.subjects(own), 1.0 if time is None else placing.times(time)
+            return lambda some: factors[some][:, None] * factor
+
+        return cls(rows, cut, q, placed=placed)
+
+    @cached_property
+    def in_order(self) -> tuple[Rows, IntArray]:
+        """Rows and cuts, in the order of the cuts within strips of neighbouring rows."""
+        order = by_cut(self.rows, self.cut)
+        return self.rows[order], self.cut[order]
 
 
-@dataclass(frozen=True, eq=False)
-class _ImputedBlock:
+class Piece(NamedTuple):
+    """The modelled weights of some subjects at some of the sorted times."""
+
+    rows: Rows
+    columns: slice
     q: FloatArray
-
-    def total(self, pair: Pair) -> FloatArray:
-        gained = np.einsum("ij,ij->j", self.q, pair.event_free - pair.event)
-        return gained + np.ones(len(self.q)) @ pair.event
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        return (self.q * (pair.event_free - pair.event)) @ weights + pair.event @ weights
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self.q, 1.0 - self.q
+    observed: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0.
+class Tile:
+    """All subjects at some of the sorted times: the weights a and b, (subjects, columns) each."""
 
-    ``placed`` gives the same for arrays of another library; None where nothing does.
+    columns: slice
+    event_free: FloatArray
+    event: FloatArray
+
+    @cached_property
+    def by_time(self) -> tuple[FloatArray, FloatArray]:
+        """The weights a and b, (columns, subjects) each."""
+        return np.ascontiguousarray(self.event_free.T), np.ascontiguousarray(self.event.T)
+
+
+class EventWeights:
+    """The two weights of every subject at every time, and the normaliser.
+
+    Made by :meth:`Fitted.weights`. Metrics read :meth:`blocks` or :meth:`tiles`; ``a`` and ``b`` materialise the
+    weights as n × T arrays, for inspection.
+
+    Attributes
+    ----------
+    grid : TimeGrid
+        The times; ``times`` has them in the order given.
+    n : int
+        Number of subjects.
+    cut : array of int
+        For each subject how many of the sorted times lie before its observed time.
+    event_free, event : tuple of terms
+        The weights a before the cut, and b from the cut on, as sums of products (f, g) of a factor per subject and one
+        per time; None stands for 1.
+    modelled : tuple of Modelled
+        Weights that are no such products.
+    normaliser : float
+    valid_until : float
+        From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
+        is known once all parts are (:meth:`Fitted.valid_until`).
+    load : WeightLoad or None
+        What the weights come to, where that decides on ``valid_until``.
+    n_floored : int
+        How many weights, over subjects and times, rest on a floor that was asked for.
+    notes : tuple of Note
+        What was decided on the way to the answer.
+    model : JointModel or None
+        The joint model behind the answer, if there is one.
+
+    Examples
+    --------
+    >>> from cocensor import IPCW
+    >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> weights = IPCW().fit(y).weights(y, [2.5])
+    >>> weights
+    EventWeights(n=4, times=1, normaliser=4)
+    >>> weights.a.T.round(2), weights.b.T.round(2)
+    (array([[0. , 0. , 1.5, 1.5]]), array([[1., 0., 0., 0.]]))
     """
 
-    weight: Callable[[Rows, slice], FloatArray]
-    placed: Callable[[Placing], PlacedWeights] | None = None
+    def __init__(
+        self,
+        grid: TimeGrid,
+        cut: IntArray,
+        *,
+        event_free: tuple[Term, ...] = (),
+        event: tuple[Term, ...] = (),
+        modelled: tuple[Modelled, ...] = (),
+        normaliser: float | None = None,
+        valid_until: float = np.inf,
+        load: WeightLoad | None = None,
+        notes: tuple[Note, ...] = (),
+        model: Any = None,
+    ) -> None:
+        self.grid, self.n, self.cut = grid, int(cut.size), cut
+        self.event_free, self.event = event_free, event
+        self.modelled = tuple(part for part in modelled if part.rows.size)
+        self.normaliser = float(self.n) if normaliser is None else float(normaliser)
+        self.valid_until, self.load = valid_until, load
+        self.notes, self.model = notes, model
+        #: Makes the same answer at other times; None where nothing can.
+        self.at_times: Callable[[TimeGrid], EventWeights] | None = None
+        #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
+        self.subsample: Any = None
 
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-        return _ObservedBlock(self.weight(rows, columns))
+    def replaced(self, **changes: Any) -> Self:
+        """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
+        made = copy(self)
+        vars(made).update(changes)
+        return made
+
+    def __repr__(self) -> str:
+        return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
+
+    @property
+    def times(self) -> FloatArray:
+        """The times, in the order given."""
+        return self.grid.times
+
+    @property
+    def n_floored(self) -> int:
+        """How many weights rest on a floor."""
+        return 0 if self.load is None else self.load.n_floored
+
+    @property
+    def strips(self) -> list[slice]:
+        """All rows, in strips of neighbours."""
+        return [slice(start, min(start + STRIP_ROWS, self.n)) for start in range(0, self.n, STRIP_ROWS)]
+
+    def pieces(self, rows: slice, columns: slice) -> Iterator[Piece]:
+        """Return the modelled weights of neighbouring rows at some of the sorted times, in pieces that add up."""
+        for modelled in self.modelled:
+            first, last = np.searchsorted(modelled.rows, (rows.start, rows.stop)).tolist()
+            order = first + np.argsort(_short(modelled.cut[first:last]), kind="stable")
+            n_pieces = min(order.size, -(-order.size * (columns.stop - columns.start) // _BLOCK_ELEMENTS))
+            for subjects in np.array_split(order, n_pieces) if n_pieces else ():
+                cut = modelled.cut[subjects]
+                if modelled.before:
+                    some = slice(columns.start, min(columns.stop, int(cut[-1])))
+                else:
+                    some = slice(max(columns.start, int(cut[0])), columns.stop)
+                if some.start < some.stop:
+                    who = modelled.rows[subjects]
+                    holds = (cut[:, None] > np.arange(some.start, some.stop)) == modelled.before
+                    yield Piece(who, some, np.where(holds, modelled.q(who, some), 0.0), modelled.observed)
+
+    def block(self, rows: slice, columns: slice | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the weights a and b of neighbouring rows at all, or some, sorted times, (rows, columns) each."""
+        columns = slice(0, self.grid.sorted.size) if columns is None else columns
+        free = self.cut[rows, None] > np.arange(columns.start, columns.stop)
+        a = np.where(free, _summed(self.event_free, rows, columns), 0.0)
+        b = np.where(free, 0.0, _summed(self.event, rows, columns))
+        for piece in self.pieces(rows, columns):
+            place = piece.rows - rows.start
+            some = slice(piece.columns.start - columns.start, piece.columns.stop - columns.start)
+            a[place, some] += piece.q
+            if not piece.observed:
+                b[place, some] -= piece.q
+        return a, b
+
+    def blocks(self, columns: slice | None = None) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """All subjects in blocks of neighbouring rows: the rows, and their weights as by :meth:`block`."""
+        n_columns = self.grid.sorted.size if columns is None else columns.stop - columns.start
+        step = min(STRIP_ROWS, max(1, 8 * _BLOCK_ELEMENTS // max(1, n_columns)))
+        for start in range(0, self.n, step):
+            rows = slice(start, min(start + step, self.n))
+            yield rows, *self.block(rows, columns)
+
+    def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
+        """All subjects at some of the times, with their weights as arrays; so many such are to be held at once."""
+        n_times = self.grid.sorted.size
+        width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
+        for start in range(0, n_times, width):
+            columns = slice(start, min(start + width, n_times))
+            kept = self.n * n_times <= _KEPT_ELEMENTS
+            yield Tile(columns, *(self._whole[:, :, columns] if kept else self._dense(columns)))
+
+    def fit_in_one(self, n_arrays: int) -> bool:
+        """Whether so many arrays of all subjects at all times can be held at once."""
+        return self.n * self.grid.sorted.size * n_arrays <= _TILE_ELEMENTS
+
+    @cached_property
+    def _whole(self) -> FloatArray:
+        """Both weights of all subjects at all of the sorted times."""
+        return self._dense(slice(0, self.grid.sorted.size))
+
+    def _dense(self, columns: slice) -> FloatArray:
+        """Both weights of all subjects at some of the sorted times."""
+        both = np.empty((2, self.n, columns.stop - columns.start))
+        for rows, a, b in self.blocks(columns):
+            both[0, rows], both[1, rows] = a, b
+        return both
+
+    def at_columns(self, columns: slice) -> EventWeights:
+        """Return the same answer at some of the sorted times alone."""
+        if columns.start == 0 and columns.stop >= self.grid.sorted.size:
+            return self
+        if self.at_times is None:
+            raise ValueError("a status that was made by hand is known at its own times alone.")
+        return self.at_times(TimeGrid.of(self.grid.sorted[columns]))
+
+    @property
+    def sample(self) -> Survival | None:
+        """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
+        raise ValueError("the adjustment has no analytic influence function.")
+
+    @property
+    def hazard_ratio(self) -> float | None:
+        """Right after leaving: the hazard of a dropout, against those alike still under observation.
+
+        The geometric mean over the dropouts whose status is imputed; None where nobody's is.
+        """
+        return None
+
+    @property
+    def interval_caveats(self) -> tuple[Note, ...]:
+        """Why intervals that rest on :meth:`pull_back` may be off."""
+        return ()
+
+    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+        r"""What each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
+
+        With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
+        :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
+        the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
+        shrunk by 1 − ε, the derivative by ε. Its mean over the sample is 0. Blocks come in any order; a subject may
+        come in several, which add up, or in none. An adjustment without an analytic influence says so.
+        """
+        raise ValueError("the adjustment has no analytic influence function.")
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """What each subject adds to several parts of the same values, each by the weights at some of the times."""
+        for part in parts:
+            yield from part.status.pull_back(part.functionals)
+
+    @cached_property
+    def a(self) -> FloatArray:
+        """The weights of "event-free at t", (n, T)."""
+        return self._weights[0]
+
+    @cached_property
+    def b(self) -> FloatArray:
+        """The weights of "event by t", (n, T)."""
+        return self._weights[1]
+
+    @cached_property
+    def _weights(self) -> npt.NDArray[np.float64]:
+        both = self._dense(slice(0, self.grid.sorted.size))
+        both[:, :, self.grid.sorted >= self.valid_until] = np.nan
+        return self.grid.restore(both)
 
 
-@dataclass(frozen=True, eq=False)
-class _ObservedBlock:
-    weight: FloatArray
+class NothingFitted(EventWeights):
+    """The answer of what is known beforehand: no subject adds anything by way of a fit."""
 
-    def total(self, pair: Pair) -> FloatArray:
-        return np.einsum("ij,ij->j", self.weight, pair.event_free)
+    @property
+    def sample(self) -> Survival | None:
+        """None: nothing was fitted."""
+        return None
 
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        return (self.weight * pair.event_free) @ weights
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self.weight, np.broadcast_to(0.0, self.weight.shape)
+    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+        """Return nothing: no subject adds anything."""
+        yield from ()
 
 
-#: Not counted; event-free for sure; had the event for sure.
-NOTHING = Terms()
-EVENT_FREE = Terms(event_free=((None, None),))
-EVENT = Terms(event=((None, None),))
+def cut_where_unknown(y: Survival, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
+    """Return the cuts for imputation, and who is imputed.
+
+    Those censored before the last time; whoever is censored later is event-free at all times.
+    """
+    imputed = ~y.event & (y.time < grid.last)
+    return np.where(y.event | imputed, grid.cut(y.time), grid.sorted.size), imputed
+
+
+def by_cut(rows: Rows, cut: IntArray) -> Rows:
+    """Indices that put ascending ``rows`` in the order of their ``cut``, within strips of neighbouring rows."""
+    keys = _short(cut)
+    ends = np.searchsorted(rows, np.arange(0, rows.max(initial=0) + 1 + STRIP_ROWS, STRIP_ROWS))
+    parts = (slice(*some) for some in pairwise(ends.tolist()))
+    return np.concatenate([part.start + np.argsort(keys[part], kind="stable") for part in parts])
+
+
+def _short(cut: IntArray) -> npt.NDArray[Any]:
+    """Few distinct small numbers, which numpy sorts by counting."""
+    return cut.astype(np.uint16 if cut.max(initial=0) < 2**16 else np.int64)
+
+
+def _summed(terms: tuple[Term, ...], rows: slice, columns: slice) -> FloatArray:
+    """Sums of products, (rows, columns) or what broadcasts to it."""
+    total: FloatArray = np.zeros((1, 1))
+    for subject, time in terms:
+        f = 1.0 if subject is None else subject[rows, None]
+        total = total + f * (1.0 if time is None else time[columns])
+    return total

@@ -37,13 +37,7 @@ def mean_losses(status: PlacedStatus, losses: Losses, table: Array, rows: Array 
         who = part or slice(0, n)
         if rows is not None:
             who = rows if part is None else rows[part]
-        event_free, event = losses.event_free(block), losses.event(block)
-        before = status.cut[who][:, None] > status.columns
-        values = xp.where(
-            before,
-            status.before.weighed(who, event_free, event),
-            status.after.weighed(who, event_free, event),
-        )
+        values = status.weighed(who, losses.event_free(block), losses.event(block))
         found = xp.sum(values, axis=0, dtype=status.place.exact)
         total = found if total is None else total + found
     total = total / (status.normaliser * (n / status.n))

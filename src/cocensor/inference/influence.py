@@ -356,13 +356,13 @@ def _own(status: EventWeights, functionals: Functionals) -> Iterator[tuple[Rows,
         yield np.arange(status.n), functionals.own
         return
     weights = functionals.time_weights
-    for block in status.blocks():
-        values = np.zeros((block.rows.size, len(functionals.gradients), weights.shape[1]))
+    for block, a, b in status.blocks():
+        rows = np.arange(block.start, block.stop)
+        values = np.empty((rows.size, len(functionals.gradients), weights.shape[1]))
         for m, gradient in enumerate(functionals.gradients):
-            found = gradient.of_subjects(block.rows)
-            for used, columns, mask in block.stretches:
-                values[:, m] += used.by_subject(found.part(columns, mask), weights[columns])
-        yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
+            derivatives = gradient.of_subjects(rows)
+            values[:, m] = (a * derivatives.event_free + b * derivatives.event) @ weights
+        yield rows, status.n * values.reshape(rows.size, functionals.size)
 
 
 def _spread(n: int) -> float:

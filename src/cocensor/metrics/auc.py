@@ -13,7 +13,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
-from cocensor.adjustments.tile import Tile
+from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid

@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, IntArray, Rows, as_vector, check_length
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
-from cocensor.adjustments.tile import Tile
+from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.metrics.base import Metric, MetricValue

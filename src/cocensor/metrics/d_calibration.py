@@ -469,5 +469,5 @@ def _weights(status: EventWeights, columns: slice | None = None) -> Iterator[tup
     """Some subjects, and their weights at all sorted times, or some, (2, subjects, times); in parts that add up."""
     columns = slice(0, status.grid.sorted.size) if columns is None else columns
     refuse_unless_known(status)
-    for block in status.blocks(columns):
-        yield block.rows, block.dense(columns)
+    for rows, a, b in status.blocks(columns):
+        yield np.arange(rows.start, rows.stop), np.stack((a, b))

@@ -14,7 +14,7 @@ from cocensor._checks import FloatArray, as_vector, check_number, refuse_first
 from cocensor._namespaces import namespace
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
-from cocensor.adjustments.tile import Tile
+from cocensor.adjustments.weights import Tile
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted

@@ -19,7 +19,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
-from cocensor.adjustments.tile import Tile
+from cocensor.adjustments.weights import Tile
 from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.ranks import Order, orders_of

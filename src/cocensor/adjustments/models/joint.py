@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.base import Fitted, always_event_free
+from cocensor.adjustments.base import Fitted
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
@@ -26,8 +26,13 @@ from cocensor.adjustments.models.hazard_ratio import (
     resolve,
 )
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EventWeights, Group, NothingFitted
-from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
+from cocensor.adjustments.weights import (
+    CERTAIN,
+    EventWeights,
+    Modelled,
+    NothingFitted,
+    cut_where_unknown,
+)
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class ImputedByJoint(EventWeights):
-    """A status with ``imputed`` groups of subjects, event-free with the probabilities q given z of a joint model."""
+    """Weights of subjects of whom some are event-free with the probabilities q given z of a joint model."""
 
     def __init__(
         self,
@@ -57,11 +62,10 @@ class ImputedByJoint(EventWeights):
         y: Survival | None,
         z: FloatArray,
         q: Conditional,
-        imputed: list[Group],
-        **settings: Any,
+        **parts: Any,
     ) -> None:
-        super().__init__(*args, model=fit.model, **settings)
-        self._fit, self._y, self._z, self._q, self._imputed = fit, y, z, q, imputed
+        super().__init__(*args, model=fit.model, **parts)
+        self._fit, self._y, self._z, self._q = fit, y, z, q
 
     @property
     def sample(self) -> Survival | None:
@@ -72,7 +76,7 @@ class ImputedByJoint(EventWeights):
     @property
     def hazard_ratio(self) -> float | None:
         """By the copula, or as assumed."""
-        rows = np.concatenate([group.rows for group in self._imputed])
+        rows = np.concatenate([imputed.rows for imputed in self.modelled])
         return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
 
     @property
@@ -115,7 +119,7 @@ class ImputedByJoint(EventWeights):
             model,
             self._q,
             self._z,
-            [group.in_order for group in self._imputed],
+            [imputed.in_order for imputed in self.modelled],
             gains,
             len(functionals.gradients),
             functionals.time_weights,
@@ -201,15 +205,9 @@ class ImputationFromJoint(Fitted):
     ) -> EventWeights:
         """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid."""
         y, x = sample.y, sample.x
-        # Whoever is censored after the last time asked for is event-free at all of them.
-        asked = ~y.event & (y.time < grid.last)
-        cut = grid.cut(y.time)
-        groups = [
-            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
-            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
-        ]
-        if not asked.any():
-            return NothingFitted(grid, len(y), tuple(groups), notes=self.notes)
+        cut, unknown = cut_where_unknown(y, grid)
+        if not unknown.any():
+            return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN, notes=self.notes)
         model = self.joint.needed
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
@@ -224,20 +222,21 @@ class ImputationFromJoint(Fitted):
             # Without a margin of the dropout a copula says nothing of it.
             ended = np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
-        imputed = [
-            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=late)))
-            for kind, late in ((q.ended, True), (~q.ended, False))
-        ]
+        modelled = []
+        for kind, late in ((q.ended, True), (~q.ended, False)):
+            rows = np.flatnonzero(unknown & kind)
+            modelled.append(Modelled(rows, cut[rows], q, placed=partial(q.placed, rows=rows, ended=late)))
         return ImputedByJoint(
             grid,
-            len(y),
-            (*groups, *imputed),
+            cut,
+            event_free=CERTAIN,
+            event=CERTAIN,
+            modelled=tuple(modelled),
             notes=self.notes,
             fit=self.joint,
             y=self.y,
             z=z,
             q=q,
-            imputed=imputed,
         )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:

@@ -10,11 +10,10 @@ import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival, log1mexp
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, always_event_free, refuse_beyond
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, refuse_beyond
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.models.hazard_ratio import geometric_mean
-from cocensor.adjustments.status import EventWeights, Group, NothingFitted
-from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
+from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.copulas import ArchimedeanCopula, Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
@@ -87,18 +86,18 @@ class ImputedFromMargins(EventWeights):
 
     def __init__(
         self,
-        grid: TimeGrid,
+        *args: Any,
         y: Survival,
-        groups: tuple[Group, ...],
         asked: BoolArray,
         at: MarginsAt,
         margin: CopulaGraphic,
-        sample: Survival,
+        fitted_to: Survival,
         pull: Callable[[], PullBack],
+        **parts: Any,
     ) -> None:
-        super().__init__(grid, len(y), groups)
+        super().__init__(*args, **parts)
         self.y, self.asked, self.at, self.margin = y, asked, at, margin
-        self._sample, self._pull = sample, pull
+        self._sample, self._pull = fitted_to, pull
 
     @property
     def sample(self) -> Survival:
@@ -260,40 +259,37 @@ def impute_from_margins(
 
     The margins were fitted to the ``sample``, to which ``pull`` leads back, where it is known.
     """
-    # Whoever is censored after the last time asked for is event-free at all of them.
-    asked = ~y.event & (y.time < grid.last)
-    groups = [
-        Group.of(np.flatnonzero(y.event), grid.cut(y.time), EVENT_FREE, EVENT),
-        always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
-    ]
+    cut, asked = cut_where_unknown(y, grid)
     if not asked.any():
-        return NothingFitted(grid, len(y), tuple(groups))
+        return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN)
     refuse_beyond(tail, grid.times, margin.support_, "times")
     refuse_beyond(tail, np.where(asked, y.time, 0.0), margin.support_, "y_test")
     at = MarginsAt.of(margin, y, grid, asked, dropout=dropout and not margin.copula.is_independence)
     if at.dropout:
-        groups += given_censoring(
-            y, grid, asked, margin.copula, lambda rows, columns: at.s_t[columns], at.s_c, at.before, at.after
+        modelled = given_censoring(
+            y, cut, asked, margin.copula, lambda rows, columns: at.s_t[columns], at.s_c, at.before, at.after
         )
     else:
-        inverse = 1.0 / at.s_c
-        rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
-        groups.append(Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest))
+        inverse, rows = 1.0 / at.s_c, np.flatnonzero(asked)
+        modelled = (Modelled.product(rows, cut[rows], inverse, at.s_t),)
+    parts: dict[str, Any] = {"event_free": CERTAIN, "event": CERTAIN, "modelled": modelled}
     if sample is None:
-        return EventWeights(grid, len(y), tuple(groups))
-    return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample, pull)
+        return EventWeights(grid, cut, **parts)
+    return ImputedFromMargins(
+        grid, cut, y=y, asked=asked, at=at, margin=margin, fitted_to=sample, pull=pull, **parts
+    )
 
 
 def given_censoring(
     y: Survival,
-    grid: TimeGrid,
+    cut: IntArray,
     asked: BoolArray,
     copula: Copula,
     event_survival: Callable[[Rows, slice], FloatArray],
     s_c: FloatArray,
     above: FloatArray,
     below: FloatArray,
-) -> list[Group]:
+) -> tuple[Modelled, ...]:
     """Those ``asked`` for, imputed given C = c after a dropout and C > c after an end of study.
 
     ``event_survival`` gives S_E at some of the sorted times, ``s_c`` is S_E at each subject's censoring, and ``above``
@@ -311,13 +307,13 @@ def given_censoring(
         c = s_c[rows][:, None]
         return given_end(copula, np.minimum(event_survival(rows, columns), c), c, below[rows][:, None])
 
-    step, cut = above > below, grid.cut(y.time)
+    step = above > below
     kinds = (
         (asked & ~ended & step, dropped_out),
         (asked & ~ended & ~step, dropped_out),
         (asked & ended, outlasted),
     )
-    return [Group.of(np.flatnonzero(mask), cut, EVENT_FREE, Imputed(q)) for mask, q in kinds]
+    return tuple(Modelled(np.flatnonzero(mask), cut[mask], q) for mask, q in kinds)
 
 
 # Below such changes of log ρ and of z over a step, a difference has lost its digits, and the middle is exact.

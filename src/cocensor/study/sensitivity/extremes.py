@@ -44,8 +44,7 @@ from cocensor._numerics import lookup
 from cocensor.adjustments import IPCW, EventWeights, Oracle
 from cocensor.adjustments.gradient import DenseGradient, Functionals
 from cocensor.adjustments.samples import Samples
-from cocensor.adjustments.status import by_cut
-from cocensor.adjustments.tile import Tile
+from cocensor.adjustments.weights import Tile, by_cut
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
