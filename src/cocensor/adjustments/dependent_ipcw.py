@@ -171,9 +171,10 @@ class _IPCWFromMargins(Fitted):
         rare = _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0)
         # Whoever has no event that is seen is event-free at all times.
         cut = np.where(seen, grid.cut(y.time), grid.sorted.size)
-        rest = Modelled.product(rows, cut[rows], 1.0 - weights)
+        rest = Modelled.product(rows, cut[rows], 1.0 - weights, observed=True)
         load = _load(grid, no_answer_from=rare)
-        return EventWeights(grid, cut, event_free=CERTAIN, event=CERTAIN, modelled=(rest,), load=load)
+        had = ((weights, None),)
+        return EventWeights(grid, cut, event_free=CERTAIN, event=had, modelled=(rest,), load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None

@@ -30,7 +30,7 @@ from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_mod
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.weights import EventWeights, Modelled
+from cocensor.adjustments.weights import EventWeights, Modelled, Term
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import Sample, StepFunction, Survival
 from cocensor.data.covariates import Covariates, Encoding
@@ -210,7 +210,8 @@ class _FittedIPCW(Fitted):
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
         total, largest, n_small = np.zeros((3, n_times))
-        terms, modelled = (), ()
+        terms: tuple[Term, ...] = ()
+        modelled: tuple[Modelled, ...] = ()
         given: CensoringCurves | None = None
         if self.curve is not None:
             at_events = np.asarray(self.curve(event_times, side))

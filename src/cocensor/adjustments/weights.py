@@ -38,7 +38,7 @@ _TILE_ELEMENTS = 2**24
 _KEPT_ELEMENTS = 2**21
 # Rows among which subjects are put in the order of their cuts, and how many numbers of a block stay in the cache.
 STRIP_ROWS = 2**13
-_BLOCK_ELEMENTS = 2**17
+_BLOCK_ELEMENTS = 2**15
 
 #: A factor per subject and a factor per time; None stands for 1.
 Term = tuple[FloatArray | None, FloatArray | None]
@@ -75,7 +75,15 @@ class Modelled:
     placed: Callable[[Placing], Callable[[Any], Array]] | None = None
 
     @classmethod
-    def product(cls, rows: Rows, cut: IntArray, subject: FloatArray, time: FloatArray | None = None) -> Self:
+    def product(
+        cls,
+        rows: Rows,
+        cut: IntArray,
+        subject: FloatArray,
+        time: FloatArray | None = None,
+        *,
+        observed: bool = False,
+    ) -> Self:
         """Return weights from the cut on with a factor for each of all subjects, and one for each time."""
 
         def q(some: Rows, columns: slice) -> FloatArray:
@@ -88,7 +96,7 @@ class Modelled:
             factors, factor = placing.subjects(own), 1.0 if time is None else placing.times(time)
             return lambda some: factors[some][:, None] * factor
 
-        return cls(rows, cut, q, placed=placed)
+        return cls(rows, cut, q, observed=observed, placed=placed)
 
     @cached_property
     def in_order(self) -> tuple[Rows, IntArray]:

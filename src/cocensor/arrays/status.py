@@ -32,9 +32,7 @@ class PlacedStatus:
     columns: Array
     event_free: tuple[PlacedTerm, ...]
     event: tuple[PlacedTerm, ...]
-    #: Weights of those seen event-free, and chances q of being event-free, which add to a what they take from b.
-    observed: tuple[PlacedWeights, ...]
-    imputed: tuple[PlacedWeights, ...]
+    modelled: tuple[tuple[Modelled, PlacedWeights], ...]
     #: At which columns there is a score; None for all.
     known: Array | None
 
@@ -53,8 +51,7 @@ class PlacedStatus:
             place.put(order.astype(np.int64)),
             _terms(weights.event_free, placing),
             _terms(weights.event, placing),
-            tuple(_placed(part, placing, before=True) for part in weights.modelled if part.observed),
-            tuple(_placed(part, placing, before=False) for part in weights.modelled if not part.observed),
+            tuple((part, _placed(part, placing)) for part in weights.modelled),
             None if known.all() else place.put(known),
         )
 
@@ -64,8 +61,9 @@ class PlacedStatus:
             [_times(term, rows, losses) for term in terms]
             for terms, losses in ((self.event_free, event_free), (self.event, event))
         )
-        alive += [weight(rows) * event_free for weight in self.observed]
-        had += [q(rows) * (event_free - event) for q in self.imputed]
+        for part, q in self.modelled:
+            weighed = q(rows) * (event_free if part.observed else event_free - event)
+            (alive if part.before else had).append(weighed)
         before = self.cut[rows][:, None] > self.columns
         return self.place.xp.where(before, _sum(alive), _sum(had))
 
@@ -80,8 +78,8 @@ def _terms(terms: tuple[Term, ...], placing: Placing) -> tuple[PlacedTerm, ...]:
     )
 
 
-def _placed(part: Modelled, placing: Placing, *, before: bool) -> PlacedWeights:
-    if part.placed is None or part.before != before:
+def _placed(part: Modelled, placing: Placing) -> PlacedWeights:
+    if part.placed is None:
         raise ValueError("the weights of this adjustment are computed from numpy arrays alone.")
     return part.placed(placing)
 
