@@ -11,9 +11,7 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows, check_length, check_number, check_whole, row_blocks
 from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
-from cocensor.adjustments.encoded import encoded
-from cocensor.adjustments.limits import no_score_from
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
 from cocensor.adjustments.models.nuisances import (
     CrossFitted,
     Hazard,
@@ -27,7 +25,7 @@ from cocensor.adjustments.models.nuisances import (
 )
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
-from cocensor.adjustments.whole import WeightLoad, WholeSample
+from cocensor.adjustments.whole import WeightLoad, WholeSample, no_score_from
 from cocensor.data import Sample, Survival
 from cocensor.data.covariates import Encoding
 from cocensor.data.predictions import Predicted

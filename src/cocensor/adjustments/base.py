@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_choice, refuse_first
-from cocensor._notes import Note
+from cocensor._checks import FloatArray, check_choice, check_length, refuse_first
+from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.weights import EventWeights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
+from cocensor.copulas import Independence
 from cocensor.data import Sample, Survival
+from cocensor.data.covariates import Encoding
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
+from cocensor.joint import CopulaChoice, JointModel
 from cocensor.joint.design import Design
 
 if TYPE_CHECKING:
@@ -278,3 +281,21 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape
     return value if isinstance(value, Hashable) else type(value)
+
+
+def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, tuple[Note, ...]]:
+    """How the covariates of the ``n`` subjects fitted to are encoded, their columns, and what was left out of these."""
+    encoding = Encoding.of(x, name)
+    check_length(x, name, n, of)
+    if not encoding.sources:
+        raise ValueError(f"{name} must vary in at least one column, but is the same for all subjects.")
+    left_out = list(encoding.left_out)
+    notes = (noted("constant_covariates", sample=name, columns=left_out),) if left_out else ()
+    return encoding, encoding.matrix(x, name), notes
+
+
+def assumed_copula(copula: Any) -> Any:
+    """Independence for None; the copula of what :func:`select_copula` or :func:`fit_joint` returned."""
+    if copula is None:
+        return Independence()
+    return copula.copula if isinstance(copula, CopulaChoice | JointModel) else copula

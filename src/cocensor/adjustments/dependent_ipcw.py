@@ -18,10 +18,10 @@ from cocensor.adjustments.base import (
     Fitted,
     Hold,
     Need,
+    assumed_copula,
     check_hold,
     refuse_beyond,
 )
-from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.models.joint import JointFit, JointSettings, design_given
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled

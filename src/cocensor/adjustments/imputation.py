@@ -9,8 +9,7 @@ from typing import Any, Literal, cast
 from cocensor._cached import cached_property
 from cocensor._checks import check_choice, check_whole
 from cocensor._notes import Note, noted
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
-from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, assumed_copula, check_hold
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import (
     as_hazard_ratio,

@@ -25,13 +25,11 @@ from cocensor._checks import (
 )
 from cocensor._notes import Note
 from cocensor._numerics import lookup
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
 from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
-from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.gradient import Functionals, Part
-from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.weights import EventWeights, Modelled, Term
-from cocensor.adjustments.whole import WeightLoad, WholeSample
+from cocensor.adjustments.whole import WeightLoad, WholeSample, no_score_from
 from cocensor.data import Sample, StepFunction, Survival
 from cocensor.data.covariates import Covariates, Encoding
 from cocensor.data.predictions import Predicted

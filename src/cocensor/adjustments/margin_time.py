@@ -11,8 +11,7 @@ import numpy as np
 from cocensor._checks import FloatArray, check_choice
 from cocensor._notes import Note, noted
 from cocensor._numerics import settled
-from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
-from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, refuse_beyond
 from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.weights import CERTAIN, EventWeights
 from cocensor.adjustments.whole import WeightLoad, WholeSample

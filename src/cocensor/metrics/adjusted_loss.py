@@ -9,15 +9,16 @@ import numpy.typing as npt
 
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
 from cocensor.adjustments import Adjustment, Fitted
+from cocensor.adjustments.placed import PlacedStatus
 from cocensor.adjustments.samples import Samples
-from cocensor.arrays import PlacedStatus, mean_losses
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.array_scores import refuse_unknown
+from cocensor.metrics.kernel import placed_mean_losses
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
 from cocensor.metrics.scoring import chosen_adjustment
+from cocensor.metrics.tensors import refuse_unknown
 
 
 class AdjustedLoss:
@@ -144,7 +145,7 @@ class AdjustedLoss:
                 f"estimate must have a row per subject and a column per time, {shape}, but its shape is "
                 f"{tuple(estimate.shape)}."
             )
-        return mean_losses(self._status, self._loss, estimate, rows)
+        return placed_mean_losses(self._status, self._loss, estimate, rows)
 
 
 def _check_rows(rows: Any) -> None:

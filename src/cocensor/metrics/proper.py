@@ -12,7 +12,7 @@ import numpy as np
 from cocensor._checks import FloatArray, check_choice, check_number
 from cocensor._namespaces import at_least, is_foreign, namespace
 from cocensor.adjustments import EventWeights, Fitted
-from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.base import assumed_copula
 from cocensor.copulas import Copula
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted

@@ -17,7 +17,6 @@ from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
 from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Samples
-from cocensor.arrays import are_foreign, refuse_foreign
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.border import as_predictions
@@ -26,9 +25,9 @@ from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
-from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
+from cocensor.metrics.tensors import ArraysAsked, are_foreign, refuse_foreign
 from cocensor.warnings import PredictionWarning
 
 Settings = ParamSpec("Settings")
