@@ -5,37 +5,37 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 from cocensor._checks import escaped
-from cocensor._json import finite, finite_values
-from cocensor.data import RiskTable, Survival
+from cocensor._json import plain
+from cocensor.data import Survival
 from cocensor.data.predictions import PredictionsAt, RiskScores
 from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
-from cocensor.metrics import Metric
+from cocensor.metrics import CalibrationCurve, DecisionCurve, Metric
 from cocensor.study.curves import CurveErrors
-from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import imputation_among
 from cocensor.study.ranking import counted, standing
 from cocensor.study.report import Report
 from cocensor.study.scores import AdjustmentScores, Score
 from cocensor.study.tables import pairs_of
-from cocensor.views.numbers.details import detail_numbers
 from cocensor.views.numbers.grids import sensitivity_numbers
 from cocensor.views.text.evaluation import copula_in_words
+
+_CURVE = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
 
 
 def as_json(numbers: dict[str, Any]) -> str:
     """The text of :meth:`Report.to_json`."""
     text = json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1)
     # Numbers of a list stand on one line; no text has a bare line break.
-    text = re.sub(r"\[\n[^\[\]{}\"]*\]", lambda found: re.sub(r"\s+", "", found[0]).replace(",", ", "), text)
+    text = re.sub(r"\[\n[^\[\]{}\"]*\]", lambda match: re.sub(r"\s+", "", match[0]).replace(",", ", "), text)
     # A surrogate that is escaped in the text of JSON is the same surrogate.
     return escaped(text)
 
@@ -43,29 +43,42 @@ def as_json(numbers: dict[str, Any]) -> str:
 def report_numbers(report: Report) -> dict[str, Any]:
     """All numbers of an evaluation and of the analyses beside it, and all that they rest on."""
     evaluation, data = report.evaluation, report.evaluation.data
-    samples, predictions = data.samples, data.predictions
-    tables = _risk_tables(evaluation)
-    marks = data.time_axis.marks(0.0, data.horizon.time)
+    y_train, predictions, streamed = data.samples.y_train, data.predictions, data.streamed
+    train_table = {} if y_train is None else {"train": y_train.risk_table}
+    risk_tables = {**train_table, "test": data.risk_table}
+    marks, copula = data.time_axis.marks(0.0, data.horizon.time), data.assumed.copula
+    fitted = [
+        scores.fitted for scores in evaluation.results.values() if "predictions" in scores.adjustment.needs
+    ]
+    imputation = imputation_among([each for each in fitted if each is not None])
     numbers: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
         "data": {
-            "train": None if samples.y_train is None else _sample(samples.y_train),
-            "test": _test(evaluation),
-            "covariates": None if data.covariates is None else list(data.covariates),
+            "train": None if y_train is None else _sample(y_train),
+            "test": _test_sample(evaluation),
+            "covariates": data.covariates,
         },
         "horizon": {
             **asdict(data.horizon),
             "n_times": int(data.times.size),
-            "at_risk": {name: int(table.at_risk_at(data.horizon.time)) for name, table in tables.items()},
+            "at_risk": {
+                name: int(table.at_risk_at(data.horizon.time)) for name, table in risk_tables.items()
+            },
         },
         "time": {**asdict(data.time_axis), "label": data.time_axis.label},
         "at_risk": {
             "times": marks,
-            **{name: table.at_risk_at(marks).tolist() for name, table in tables.items()},
+            **{name: table.at_risk_at(marks) for name, table in risk_tables.items()},
         },
-        "at": list(data.at),
-        "copula": _copula(evaluation),
+        "at": data.at,
+        "copula": {
+            "origin": data.assumed.origin,
+            "family": copula.name,
+            "theta": float(copula.theta),
+            "tau": float(copula.tau),
+            "in_words": copula_in_words(evaluation),
+        },
         "models": [
             {
                 "name": name,
@@ -78,16 +91,24 @@ def report_numbers(report: Report) -> dict[str, Any]:
         "reference": "Kaplan–Meier curve, the same for everybody",
         "primary": evaluation.primary,
         "confidence_level": data.confidence_level,
-        "imputation": _imputation(evaluation),
-        "adjustments": [_adjustment(evaluation, name) for name in evaluation.results],
+        # What the imputation model conditions on: the columns of z.
+        "imputation": None
+        if imputation is None or imputation.design is None
+        else {"settings": repr(imputation.adjustment), "columns": imputation.design.names_of_effects},
+        "adjustments": [_adjustment(evaluation, scores) for scores in evaluation.results.values()],
         "metrics": [_metric(report, metric) for metric in data.metrics],
-        "details": detail_numbers(report),
+        "details": _details(report),
         "verdict": report.verdict.to_dict(),
         "checks": [check.to_dict() for check in evaluation.checks],
         "notes": [note.to_dict() for note in evaluation.notes],
     }
-    if data.streamed is not None:
-        numbers["streamed"] = _streamed(data, data.streamed)
+    if streamed is not None:
+        numbers["streamed"] = {
+            "n": streamed.whole.n,
+            "n_fitted": len(streamed.learning.samples.y_test),
+            "n_kept": len(data.samples.y_test),
+            "metrics": [metric.name for metric in data.metrics if metric.name in streamed.metrics],
+        }
     if evaluation.truth is not None:
         numbers["truth"] = _by_model(evaluation.truth.values, lambda value: value.value)
     if report.sensitivity is not None:
@@ -95,26 +116,22 @@ def report_numbers(report: Report) -> dict[str, Any]:
     analyses: dict[str, Any] = {"profile": report.profile, "survival": report.survival, "hint": report.hint}
     analyses["plausible_tau"] = report.benchmarks
     numbers |= {name: analysis.to_dict() for name, analysis in analyses.items() if analysis is not None}
-    bounds = {each.metric.name: each.to_dict() for each in report.bounds}
-    return numbers | ({"bounds": bounds} if bounds else {})
+    if report.bounds:
+        numbers["bounds"] = {bounds.metric.name: bounds.to_dict() for bounds in report.bounds}
+    as_json: dict[str, Any] = plain(numbers)
+    return as_json
 
 
 # --- the data and how they were scored ------------------------------------------------------------------
 
 
-def _risk_tables(evaluation: Evaluation) -> dict[str, RiskTable]:
-    """How many are at risk, by sample."""
-    train, test = evaluation.data.samples.y_train, {"test": evaluation.data.risk_table}
-    return test if train is None else {"train": train.risk_table, **test}
-
-
-def _test(evaluation: Evaluation) -> dict[str, Any]:
-    """All test subjects, whether they are held or not."""
+def _test_sample(evaluation: Evaluation) -> dict[str, Any]:
+    """Counts of all test subjects, whether they are held or not."""
     streamed = evaluation.data.streamed
     if streamed is None:
         return _sample(evaluation.data.samples.y_test)
     whole = streamed.whole
-    return _subjects(whole.n, whole.n_events, whole.n_dropouts, dict(streamed.reasons), whole.t_max)
+    return _subjects(whole.n, whole.n_events, whole.n_dropouts, streamed.reasons, whole.t_max)
 
 
 def _sample(y: Survival) -> dict[str, Any]:
@@ -135,46 +152,15 @@ def _subjects(n: int, events: int, dropouts: int, reasons: Mapping[str, int], t_
     }
 
 
-def _streamed(data: EvaluationData, streamed: Streamed) -> dict[str, Any]:
-    """What rests on which of the test subjects, where they are more than are held."""
-    return {
-        "n": streamed.whole.n,
-        "n_fitted": len(streamed.learning.samples.y_test),
-        "n_kept": len(data.samples.y_test),
-        "metrics": [metric.name for metric in data.metrics if metric.name in streamed.metrics],
-    }
-
-
-def _copula(evaluation: Evaluation) -> dict[str, Any]:
-    copula = evaluation.data.assumed.copula
-    return {
-        "origin": evaluation.data.assumed.origin,
-        "family": copula.name,
-        "theta": float(copula.theta),
-        "tau": float(copula.tau),
-        "in_words": copula_in_words(evaluation),
-    }
-
-
-def _imputation(evaluation: Evaluation) -> dict[str, Any] | None:
-    """What the imputation model conditions on: the columns of z."""
-    fitted = [each.fitted for each in evaluation.results.values() if "predictions" in each.adjustment.needs]
-    shared = imputation_among([each for each in fitted if each is not None])
-    if shared is None or shared.design is None:
-        return None
-    return {"settings": repr(shared.adjustment), "columns": list(shared.design.names_of_effects)}
-
-
-def _adjustment(evaluation: Evaluation, name: str) -> dict[str, Any]:
-    scores = evaluation.results[name]
+def _adjustment(evaluation: Evaluation, scores: AdjustmentScores) -> dict[str, Any]:
     bootstrap, fit = scores.resampling, scores.imputation_fit
     return {
-        "name": name,
+        "name": scores.name,
         "label": scores.label,
         "assumption": scores.adjustment.assumption,
         "settings": repr(scores.adjustment),
         "rests_on_copula": scores.varies_with_copula,
-        "votes": name in counted(evaluation),
+        "votes": scores.name in counted(evaluation),
         "notes": [note.to_dict() for note in scores.notes],
         "resampling": bootstrap and {"n_resamples": bootstrap.n_resamples, "seed": bootstrap.seed},
         "imputation_fit": fit and fit.to_dict(),
@@ -187,9 +173,9 @@ def _adjustment(evaluation: Evaluation, name: str) -> dict[str, Any]:
 def _metric(report: Report, metric: Metric) -> dict[str, Any]:
     """Numbers by adjustment and model; what there is none of is left out."""
     evaluation = report.evaluation
-    results = {name: each for name, each in evaluation.results.items() if each.values[metric.name]}
-    values = {name: each.values[metric.name] for name, each in results.items()}
-    bases = {name: each.reference.get(metric.name) for name, each in results.items()}
+    results = {name: result for name, result in evaluation.results.items() if result.values[metric.name]}
+    values = {name: result.values[metric.name] for name, result in results.items()}
+    bases = {name: result.reference.get(metric.name) for name, result in results.items()}
     standings = {
         name: standing(evaluation, metric.name, name) for name in results if name in counted(evaluation)
     }
@@ -205,33 +191,23 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
         "kind": metric.kind,
         "at": metric.at,
         "curve_label": metric.curve_label,
-        "profile_labels": None if metric.profile_labels is None else list(metric.profile_labels),
+        "profile_labels": metric.profile_labels,
         "profile_style": metric.profile_style,
         "direction": metric.direction,
-        "range": [finite(end) for end in metric.range],
+        "range": metric.range,
         "settings": repr(metric),
         "scores": _by_model(values, lambda value: value.value),
         "reference": {name: None if base is None else base.value for name, base in bases.items()},
         "skill": _by_model(skills, lambda skill: skill.value),
-        "ranks": {name: each.ranks for name, each in standings.items()},
-        "best": {name: list(each.best) for name, each in standings.items()},
+        "ranks": {name: by_name.ranks for name, by_name in standings.items()},
+        "best": {name: by_name.best for name, by_name in standings.items()},
         **_errors(report, metric, results, scores, skills),
-        "times": evaluation.data.times.tolist(),
-        "curves": _by_model(
-            values, lambda value: None if value.curve is None else finite_values(value.curve)
-        ),
+        "times": evaluation.data.times,
+        "curves": _by_model(values, lambda value: value.curve),
         "reference_curves": {
-            name: finite_values(base.curve)
-            for name, base in bases.items()
-            if base is not None and base.curve is not None
+            name: base.curve for name, base in bases.items() if base is not None and base.curve is not None
         },
-        "profiles": _by_model(
-            values,
-            lambda value: (
-                value.profile
-                and {axis: finite_values(points) for axis, points in value.profile._asdict().items()}
-            ),
-        ),
+        "profiles": _by_model(values, lambda value: value.profile and value.profile._asdict()),
     }
 
 
@@ -240,9 +216,7 @@ def _by_model(
 ) -> dict[str, dict[str, Any]]:
     """The same of each model in mappings by model; what is None is left out, or null."""
     return {
-        name: {
-            model: value for model, each in models.items() if (value := number(each)) is not None or with_null
-        }
+        name: {model: value for model, of in models.items() if (value := number(of)) is not None or with_null}
         for name, models in by.items()
     }
 
@@ -265,33 +239,33 @@ def _errors(
     return {
         **_intervals(scores, level),
         "no_interval": _by_model(scores, lambda score: score.missing),
-        **{f"skill_{key}": each for key, each in _intervals(skills, level).items()},
+        **{f"skill_{key}": by for key, by in _intervals(skills, level).items()},
         "comparisons": {
             name: [_comparison(pair, level) for pair in pairs_of(evaluation, metric, name)]
             for name in results
         },
         **{
             key: {
-                name: _curve_errors(handed[metric.name, name], models, level)
+                name: _curve_errors(errors[metric.name, name], models, level)
                 for name, models in scores.items()
-                if (metric.name, name) in handed
+                if (metric.name, name) in errors
             }
-            for key, handed in (("curve_errors", report.curves), ("profile_errors", report.profiles))
+            for key, errors in (("curve_errors", report.curves), ("profile_errors", report.profiles))
         },
     }
 
 
 def _intervals(estimates: Mapping[str, Mapping[str, Estimate]], level: float) -> dict[str, Any]:
     """By adjustment and model, standard errors and intervals; null where there is none."""
+
+    def interval(estimate: Estimate) -> tuple[float, float] | None:
+        low, high = estimate.confidence_interval(level)
+        return (low, high) if np.isfinite(low) and np.isfinite(high) else None
+
     return {
-        "standard_errors": _by_model(estimates, lambda each: finite(each.standard_error), with_null=True),
-        "intervals": _by_model(estimates, lambda each: _interval(each, level), with_null=True),
+        "standard_errors": _by_model(estimates, lambda estimate: estimate.standard_error, with_null=True),
+        "intervals": _by_model(estimates, interval, with_null=True),
     }
-
-
-def _interval(estimate: Estimate, level: float) -> list[float] | None:
-    low, high = estimate.confidence_interval(level)
-    return [low, high] if np.isfinite(low) and np.isfinite(high) else None
 
 
 def _comparison(pair: Comparison, level: float) -> dict[str, Any]:
@@ -299,12 +273,12 @@ def _comparison(pair: Comparison, level: float) -> dict[str, Any]:
     return {
         "a": pair.a,
         "b": pair.b,
-        "difference": finite(pair.difference),
-        "standard_error": finite(pair.standard_error),
-        "low": finite(low),
-        "high": finite(high),
-        "pvalue": finite(pair.pvalue),
-        "adjusted_pvalue": finite(pair.adjusted_pvalue),
+        "difference": pair.difference,
+        "standard_error": pair.standard_error,
+        "low": low,
+        "high": high,
+        "pvalue": pair.pvalue,
+        "adjusted_pvalue": pair.adjusted_pvalue,
     }
 
 
@@ -317,10 +291,78 @@ def _curve_errors(errors: CurveErrors, models: Mapping[str, Any], level: float) 
             low, high = values.confidence_intervals(level)
             band = values.band(level)
             numbers[model] = {
-                "standard_errors": finite_values(values.standard_errors),
-                "low": finite_values(low),
-                "high": finite_values(high),
-                "band_low": finite_values(band.low),
-                "band_high": finite_values(band.high),
+                "standard_errors": values.standard_errors,
+                "low": low,
+                "high": high,
+                "band_low": band.low,
+                "band_high": band.high,
             }
     return numbers
+
+
+# --- calibration and benefit in full --------------------------------------------------------------------
+
+
+def _details(report: Report) -> dict[str, Any]:
+    """By kind the curves in full, each with its adjustment, and model and time where it has such."""
+    return {
+        "calibration": [
+            {"adjustment": adjustment, "model": model, **_calibration(curve)}
+            for (adjustment, model, _), curve in report.calibration.items()
+        ],
+        "d_calibration": [
+            {"adjustment": adjustment, "model": model, **vars(result)}
+            for (adjustment, model), result in report.d_calibration.items()
+        ],
+        "decision_curves": [
+            {"adjustment": adjustment, **_decision(curves)}
+            for (adjustment, _), curves in report.decision_curves.items()
+        ],
+    }
+
+
+def _calibration(curve: CalibrationCurve) -> dict[str, Any]:
+    return {
+        "time": curve.time,
+        **{name: getattr(curve, name) for name in _CURVE},
+        "groups": {column.name: getattr(curve.groups, column.name) for column in fields(curve.groups)},
+        "counts": curve.counts,
+        "edges": curve.edges,
+        **_summaries(curve),
+        "notes": [note.to_dict() for note in curve.notes],
+    }
+
+
+def _summaries(curve: CalibrationCurve) -> dict[str, Any]:
+    """What a calibration curve says in single numbers, with their intervals."""
+    numbers = {}
+    for name in curve.summaries:
+        estimate: Estimate = getattr(curve, name)
+        low, high = estimate.confidence_interval(curve.confidence_level)
+        if name == "observed_expected":
+            low, high = curve.observed_expected_interval
+        elif name not in ("slope", "intercept"):  # shares, and distances of such
+            low, high = np.clip((low, high), 0.0, 1.0)
+        numbers[name] = {
+            "value": estimate.value,
+            "standard_error": estimate.standard_error,
+            "low": low,
+            "high": high,
+        }
+    return numbers
+
+
+def _decision(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
+    first = next(iter(curves.values()))
+    return {
+        "time": first.time,
+        "thresholds": first.thresholds,
+        "treat_all": first.treat_all._asdict(),
+        "models": {
+            model: {
+                "net_benefit": curve.net_benefit._asdict(),
+                "more_than_treat_all": curve.difference._asdict(),
+            }
+            for model, curve in curves.items()
+        },
+    }
