@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cocensor.study.ranking import standing
-from cocensor.views.html.figures import series
 from cocensor.views.html.grids import winner_maps
+from cocensor.views.html.page import series
 from cocensor.views.numbers.grids import sensitivity_numbers
 from cocensor.views.plots import CurveDisplay
 from cocensor.views.text import winners_in_words

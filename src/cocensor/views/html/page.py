@@ -9,6 +9,7 @@ from datetime import date
 from functools import partial
 from hashlib import sha256
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +22,24 @@ from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity.benchmarks import PlausibleRange
-from cocensor.views.html.cells import NumberTable
 from cocensor.views.html.code import code
-from cocensor.views.html.figures import palette, series
 from cocensor.views.html.grids import grid_tables, line_label, winner_maps
 from cocensor.views.html.numbers import embedded, page_numbers
 from cocensor.views.html.plausible import benchmark_tables, bound_tables, tipping_tables
-from cocensor.views.html.single_times import single_time_sections, single_times
 from cocensor.views.html.tables import (
+    NumberTable,
     curve_tables,
     difference_tables,
     fit_maps,
     likelihood_table,
     range_table,
     score_tables,
+    single_time_sections,
+    single_times,
     summary_table,
     survival_table,
 )
+from cocensor.views.plots.style import line_styles
 from cocensor.views.text import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
 from cocensor.views.text.bounds import why_no_bounds
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
@@ -63,6 +64,8 @@ _SCRIPTS = (
     "downloads",
     "start",
 )
+_N_STYLES = 6
+_DASHES = {"-": "none", "--": "7 4", "-.": "8 3 2 3", ":": "2 3"}
 _TITLE = "Survival models when dropout may depend on the outcome"
 
 
@@ -89,6 +92,7 @@ def _page(report: Report, title: str) -> str:
     numbers, axis = report.to_dict(), evaluation.data.time_axis
     level = evaluation.data.confidence_level
     after = None if sensitivity is None else sensitivity.over_ratio
+    letters = {model["name"]: model["letter"] for model in drawn}
     tables: list[dict[str, Any]] = []
     return pages.get_template("report.html.jinja").render(
         title=title,
@@ -111,7 +115,7 @@ def _page(report: Report, title: str) -> str:
         check_first=CHECK_FIRST,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         summary=summary_table(numbers),
-        ranges=range_table(sensitivity),
+        ranges=None if sensitivity is None else range_table(sensitivity, letters),
         scores=score_tables(numbers, evaluation),
         differences=difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
@@ -150,8 +154,8 @@ def _on_demand(tables: list[dict[str, Any]], table: NumberTable | dict[str, Any]
 def _script() -> str:
     folder = files("cocensor.views.html") / "templates"
     paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
-    library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
-    return "\n".join((library, "(async () => {", '"use strict";', *own, "})();"))
+    library, *scripts = ((folder / path).read_text(encoding="utf-8") for path in paths)
+    return "\n".join((library, "(async () => {", '"use strict";', *scripts, "})();"))
 
 
 def _named(text: str) -> Markup:
@@ -178,6 +182,39 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def palette() -> dict[str, list[str]]:
+    """The colours of all plots, and their line styles as dashes of SVG."""
+    styles = list(islice(line_styles(), _N_STYLES))
+    return {
+        "colours": [style["color"] for style in styles],
+        "dashes": [_dashes(style["linestyle"]) for style in styles],
+    }
+
+
+def series(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """For each model the letter that stands for it, and the places of its colour and dashes in :func:`palette`."""
+    looks = palette()
+    return [
+        {
+            "name": name,
+            "letter": _letter(k),
+            "colour": looks["colours"].index(style["color"]),
+            "dash": looks["dashes"].index(_dashes(style["linestyle"])),
+        }
+        for k, (name, style) in enumerate(zip(evaluation.models, line_styles(), strict=False))
+    ]
+
+
+def _letter(k: int) -> str:
+    """A to Z, then AA, AB, ..."""
+    return ("" if k < 26 else _letter(k // 26 - 1)) + chr(ord("A") + k % 26)
+
+
+def _dashes(style: Any) -> str:
+    """A line style of matplotlib as SVG's ``stroke-dasharray``."""
+    return _DASHES[style] if isinstance(style, str) else " ".join(f"{2 * length:g}" for length in style[1])
 
 
 def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
@@ -211,7 +248,9 @@ def _start(report: Report) -> dict[str, Any]:
         grid = report.sensitivity.over_tau
         answers, taus = grid.answers[grid.primary], grid.points
         family = copula.name if copula.name in answers else next(iter(answers))
-        tau = _amid(report.sensitivity.plausible) if copula.is_independence else float(copula.tau)
+        tau, plausible = float(copula.tau), report.sensitivity.plausible
+        if copula.is_independence:  # the middle of the range above 0, or of all of it where none of it is
+            tau = ((max(plausible.low, 0.0) if plausible.high > 0 else plausible.low) + plausible.high) / 2
         nearest = min(answers[family], key=lambda point: abs(point - tau), default=taus[0])
         start |= {
             "adjustment": grid.primary,
@@ -221,12 +260,6 @@ def _start(report: Report) -> dict[str, Any]:
             "independence": taus.index(0.0) if 0.0 in taus else None,
         }
     return start
-
-
-def _amid(plausible: PlausibleRange) -> float:
-    """The middle of the plausible range above 0, or of all of it where none of it is."""
-    low = max(plausible.low, 0.0) if plausible.high > 0 else plausible.low
-    return (low + plausible.high) / 2
 
 
 def _settings(evaluation: Evaluation) -> dict[str, str]:
