@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.views.text import caveat, choice_in_words
-from cocensor.views.text.fits import caveat_of
+from cocensor.views.text.fits import caveat, caveat_of, choice_in_words
 
 ADVICE = "mark an end of study as administrative"
 

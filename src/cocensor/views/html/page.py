@@ -40,11 +40,12 @@ from cocensor.views.html.tables import (
     survival_table,
 )
 from cocensor.views.plots.style import line_styles
-from cocensor.views.text import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
 from cocensor.views.text.bounds import why_no_bounds
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
 from cocensor.views.text.digits import level_in_words
-from cocensor.views.text.headline import joint_fit, why_no_sensitivity
+from cocensor.views.text.evaluation import truth_in_words, uncounted_in_words, winners_in_words
+from cocensor.views.text.fits import TAU_MEANS
+from cocensor.views.text.headline import headline, joint_fit, why_no_sensitivity
 from cocensor.views.text.metrics import meanings
 from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted, shortened
 

@@ -14,10 +14,10 @@ from cocensor.study.sensitivity.grid import ALL
 from cocensor.study.sensitivity.result import TippingPoint
 from cocensor.views.html.grids import line_label
 from cocensor.views.html.tables import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
-from cocensor.views.text import bounds_in_words, plausible_tau_in_words
-from cocensor.views.text.bounds import pairs_from_leader
+from cocensor.views.text.bounds import bounds_in_words, pairs_from_leader
 from cocensor.views.text.digits import level_in_words
 from cocensor.views.text.names import ON_PAGE, family_name, model_name
+from cocensor.views.text.sensitivity import plausible_tau_in_words
 
 # Of more pairs, those with the leading model alone; of more covariates, the others on demand.
 _FEW_PAIRS, _FEW_COVARIATES = 6, 8
