@@ -46,14 +46,14 @@ def level_in_words(level: float) -> str:
     return f"{100 * level:g} %"
 
 
-def with_interval(found: Estimate | Comparison, level: float | None, places: int | None = None) -> str:
+def with_interval(estimate: Estimate | Comparison, level: float | None, places: int | None = None) -> str:
     """A score, or a difference, with its interval where there is one."""
-    value = found.difference if isinstance(found, Comparison) else found.value
+    value = estimate.difference if isinstance(estimate, Comparison) else estimate.value
     if places is None:
-        places = decimals(found.standard_error)
-    if level is None or not isfinite(found.standard_error):
+        places = decimals(estimate.standard_error)
+    if level is None or not isfinite(estimate.standard_error):
         return number(value, places)
-    low, high = (number(end, places) for end in found.confidence_interval(level))
+    low, high = (number(end, places) for end in estimate.confidence_interval(level))
     return f"{number(value, places)} ({level_in_words(level)} interval {low} to {high})"
 
 

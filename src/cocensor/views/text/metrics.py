@@ -44,8 +44,8 @@ def briefly(metric: Metric, named: str = "This") -> str:
 
 
 def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
-    """What metrics are called and what they tell, each once; of one that is not known, its range and direction."""
-    return list(dict.fromkeys(_meaning(each) for each in metrics))
+    """The names of metrics and what they measure, each once; of one without explanation, its range and direction."""
+    return list(dict.fromkeys(map(_meaning, metrics)))
 
 
 def _meaning(metric: Metric) -> tuple[str, str]:
@@ -59,10 +59,10 @@ def _meaning(metric: Metric) -> tuple[str, str]:
 def metrics_in_words(metrics: Sequence[Metric]) -> str:
     """Metrics as in a sentence, with the times of the same one together."""
     times: dict[tuple[str, str | None], list[str]] = {}
-    for each in metrics:
-        label = label_without_time(each)
-        found = times.setdefault((label, each.unit), [])
-        found += [] if each.at is None or label == each.label else [time_in_name(each.at)]
+    for metric in metrics:
+        label = label_without_time(metric)
+        own = times.setdefault((label, metric.unit), [])
+        own += [] if metric.at is None or label == metric.label else [time_in_name(metric.at)]
     return listed(
         [f"{label} at {with_unit(at, unit)}" if at else label for (label, unit), at in times.items()]
     )
