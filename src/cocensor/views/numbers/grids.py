@@ -93,6 +93,11 @@ def _listed(grid: Grid, parts: Callable[[str, str], Iterable[Any]]) -> list[dict
     ]
 
 
+def attributes(of: Any, *names: str) -> dict[str, Any]:
+    """Some attributes by their names."""
+    return {name: getattr(of, name) for name in names}
+
+
 def _line_name(grid: Grid) -> str:
     return "line" if grid.is_of_ratios else "family"
 
@@ -169,13 +174,8 @@ def _errors(grid: Grid, metric: str, adjustment: str, minus: str | None = None) 
             continue
         bands = grid.bands(model, minus, metric, adjustment)
         for line, curve in grid.along(model, minus, metric, adjustment).items():
-            limits = {
-                "standard_errors": curve.standard_errors,
-                "low": curve.low,
-                "high": curve.high,
-                "band_low": bands[line].low,
-                "band_high": bands[line].high,
-            }
+            limits = attributes(curve, "standard_errors", "low", "high")
+            limits |= {"band_low": bands[line].low, "band_high": bands[line].high}
             if minus is not None:
                 limits["differences"] = curve.values
             places = {position: k for k, position in enumerate(curve.positions.tolist())}
@@ -205,12 +205,7 @@ def _pairs(grid: Grid, metric: str, adjustment: str) -> list[dict[str, Any]]:
         leads = {line: pair.lead(line) for line in (None, *pair.curves)}
         by_line = {line: lead and vars(lead) for line, lead in leads.items()}
         turns = [
-            {
-                line_name: point.line,
-                "at": point.at,
-                "interval": point.interval,
-                "sign_above": point.sign_above,
-            }
+            {line_name: point.line, **attributes(point, "at", "interval", "sign_above")}
             for point in pair.tipping_points()
         ]
         lead = by_line.pop(None)

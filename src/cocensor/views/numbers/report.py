@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
@@ -25,10 +25,21 @@ from cocensor.study.ranking import counted, standing
 from cocensor.study.report import Report
 from cocensor.study.scores import AdjustmentScores, Score
 from cocensor.study.tables import pairs_of
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers.grids import attributes, sensitivity_numbers
 from cocensor.views.text.evaluation import copula_in_words
 
-_CURVE = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
+_METRIC = (
+    "name",
+    "label",
+    "family",
+    "kind",
+    "at",
+    "curve_label",
+    "profile_labels",
+    "profile_style",
+    "direction",
+)
+_LIMITS = ("low", "high", "band_low", "band_high")
 
 
 def as_json(numbers: dict[str, Any]) -> str:
@@ -50,7 +61,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
     fitted = [
         scores.fitted for scores in evaluation.results.values() if "predictions" in scores.adjustment.needs
     ]
-    imputation = imputation_among([each for each in fitted if each is not None])
+    imputation = imputation_among([status for status in fitted if status is not None])
     numbers: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
@@ -185,16 +196,7 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
     }
     skills = _by_model(scores, _skill)
     return {
-        "name": metric.name,
-        "label": metric.label,
-        "family": metric.family,
-        "kind": metric.kind,
-        "at": metric.at,
-        "curve_label": metric.curve_label,
-        "profile_labels": metric.profile_labels,
-        "profile_style": metric.profile_style,
-        "direction": metric.direction,
-        "range": metric.range,
+        **attributes(metric, *_METRIC, "range"),
         "settings": repr(metric),
         "scores": _by_model(values, lambda value: value.value),
         "reference": {name: None if base is None else base.value for name, base in bases.items()},
@@ -214,7 +216,7 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
 def _by_model(
     by: Mapping[str, Mapping[str, Any]], number: Callable[[Any], Any], with_null: bool = False
 ) -> dict[str, dict[str, Any]]:
-    """The same of each model in mappings by model; what is None is left out, or null."""
+    """A number of each model in mappings by model; what is None is left out, or null."""
     return {
         name: {model: value for model, of in models.items() if (value := number(of)) is not None or with_null}
         for name, models in by.items()
@@ -232,7 +234,7 @@ def _errors(
     scores: Mapping[str, Mapping[str, Score]],
     skills: Mapping[str, Mapping[str, Score]],
 ) -> dict[str, Any]:
-    """How far scores, skills and differences may be off; empty where no intervals were asked for."""
+    """Errors of scores, skills, differences and curves; empty where no intervals were asked for."""
     evaluation, level = report.evaluation, report.evaluation.data.confidence_level
     if level is None:
         return {}
@@ -271,14 +273,10 @@ def _intervals(estimates: Mapping[str, Mapping[str, Estimate]], level: float) ->
 def _comparison(pair: Comparison, level: float) -> dict[str, Any]:
     low, high = pair.confidence_interval(level)
     return {
-        "a": pair.a,
-        "b": pair.b,
-        "difference": pair.difference,
-        "standard_error": pair.standard_error,
+        **attributes(pair, "a", "b", "difference", "standard_error"),
         "low": low,
         "high": high,
-        "pvalue": pair.pvalue,
-        "adjusted_pvalue": pair.adjusted_pvalue,
+        **attributes(pair, "pvalue", "adjusted_pvalue"),
     }
 
 
@@ -290,13 +288,8 @@ def _curve_errors(errors: CurveErrors, models: Mapping[str, Any], level: float) 
             values = errors.of(model)
             low, high = values.confidence_intervals(level)
             band = values.band(level)
-            numbers[model] = {
-                "standard_errors": values.standard_errors,
-                "low": low,
-                "high": high,
-                "band_low": band.low,
-                "band_high": band.high,
-            }
+            limits = dict(zip(_LIMITS, (low, high, band.low, band.high), strict=True))
+            numbers[model] = {"standard_errors": values.standard_errors, **limits}
     return numbers
 
 
@@ -323,18 +316,16 @@ def _details(report: Report) -> dict[str, Any]:
 
 def _calibration(curve: CalibrationCurve) -> dict[str, Any]:
     return {
-        "time": curve.time,
-        **{name: getattr(curve, name) for name in _CURVE},
-        "groups": {column.name: getattr(curve.groups, column.name) for column in fields(curve.groups)},
-        "counts": curve.counts,
-        "edges": curve.edges,
+        **attributes(curve, "time", "predicted", "observed", "standard_error", *_LIMITS),
+        "groups": vars(curve.groups),
+        **attributes(curve, "counts", "edges"),
         **_summaries(curve),
         "notes": [note.to_dict() for note in curve.notes],
     }
 
 
 def _summaries(curve: CalibrationCurve) -> dict[str, Any]:
-    """What a calibration curve says in single numbers, with their intervals."""
+    """The single numbers of a calibration curve with their intervals."""
     numbers = {}
     for name in curve.summaries:
         estimate: Estimate = getattr(curve, name)
@@ -343,12 +334,7 @@ def _summaries(curve: CalibrationCurve) -> dict[str, Any]:
             low, high = curve.observed_expected_interval
         elif name not in ("slope", "intercept"):  # shares, and distances of such
             low, high = np.clip((low, high), 0.0, 1.0)
-        numbers[name] = {
-            "value": estimate.value,
-            "standard_error": estimate.standard_error,
-            "low": low,
-            "high": high,
-        }
+        numbers[name] = {**attributes(estimate, "value", "standard_error"), "low": low, "high": high}
     return numbers
 
 

@@ -25,7 +25,7 @@ from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Bounds, Sensitivity
 from cocensor.views.plots.choices import at_least_one, chosen_models, chosen_times, models_with_curves
-from cocensor.views.plots.curve_panels import GROUP, CurvePanel, Guide, Line
+from cocensor.views.plots.curve_panels import GROUP, INK, BelowCurves, CurvePanel, Guide, Line
 from cocensor.views.plots.dependence import (
     BEST,
     CHANGE,
@@ -35,7 +35,6 @@ from cocensor.views.plots.dependence import (
     lines_of,
     score_panel,
 )
-from cocensor.views.plots.over_time import INK, BelowCurves
 from cocensor.views.plots.panels import draw_panels, wrapped
 from cocensor.views.plots.single_times import (
     area_in_words,
