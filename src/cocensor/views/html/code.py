@@ -21,7 +21,7 @@ _MOST_DIGITS = 17
 
 
 def code(report: Report) -> str:
-    """What to run for the same results; objects of the user's own code are shown by their settings."""
+    """The code that gives the same results; objects of the user's own code are shown by their settings."""
     evaluation, data = report.evaluation, report.evaluation.data
     samples, streamed, covariates = data.samples, data.streamed, evaluation.plan.covariates
     arguments = ["models", "y_test"] if streamed is None else []

@@ -1,4 +1,4 @@
-"""What the page's figures are drawn from: the numbers of a report, in as many points and digits as can be seen."""
+"""The numbers that the page's figures are drawn from, in as many points and digits as can be seen."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _differences(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Where the order of the reference and another model turns."""
+    """The points where the order of the reference and another model turns."""
     return [
         {name: pair[name] for name in ("a", "b", "tipping_points")}
         for pair in pairs
@@ -100,7 +100,7 @@ def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -
 
 
 def _thinned(node: Any, most: int) -> Any:
-    """The same mappings and lists, with so many entries, evenly spaced, of each longer list of numbers."""
+    """Mappings and lists with so many entries, evenly spaced, of each longer list of numbers."""
     if isinstance(node, Mapping):
         return {name: _thinned(below, most) for name, below in node.items()}
     if not isinstance(node, list):
@@ -111,7 +111,7 @@ def _thinned(node: Any, most: int) -> Any:
 
 
 def _rounded(node: Any, name: str = "", digits: int | None = None) -> Any:
-    """The same mappings and lists, with so many significant digits of each number as what it stands in asks for."""
+    """Mappings and lists with so many significant digits of each number as its key asks for."""
     if isinstance(node, Mapping):
         return {key: _rounded(below, key, digits or _DIGITS_OF.get(key)) for key, below in node.items()}
     if isinstance(node, list | tuple):

@@ -239,7 +239,7 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
 
 
 def _start(report: Report) -> dict[str, Any]:
-    """Where the controls stand at first: at the copula of the table, the hint, or amid the plausible range."""
+    """The first state of the controls: the copula of the table, the hint, or the middle of the plausible range."""
     evaluation, hint = report.evaluation, report.hint
     copula = evaluation.data.assumed.copula
     if hint is not None and hint.choice is not None and copula.is_independence:

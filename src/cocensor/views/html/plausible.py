@@ -1,4 +1,4 @@
-"""Which dependence is plausible, as tables: bounds without assumption, benchmarks of covariates, and tipping points."""
+"""Tables of plausible dependences: bounds without assumption, benchmarks of covariates, and tipping points."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[Numb
 
 
 def _certain(bounds: Bounds, a: str, b: str) -> NumberCell:
-    """Who is better, in the population by the interval, or in this sample alone."""
+    """The better model, in the population by the interval, or in this sample alone."""
     in_population, in_sample = bounds.certain(a, b, bounds.level), bounds.certain(a, b)
     if in_population is not None:
         return NumberCell(model_name(in_population))
@@ -91,7 +91,7 @@ def _certain(bounds: Bounds, a: str, b: str) -> NumberCell:
 def benchmark_tables(
     benchmarks: CovariateBenchmarks | None, sensitivity: Sensitivity | None
 ) -> dict[str, Any]:
-    """What measured covariates would induce, the strongest few first, what stronger factors would, and what a τ takes.
+    """Tables of the τ that covariates and stronger factors would induce, and of the hidden factor that a τ takes.
 
     Empty where that has not been computed.
     """
@@ -129,7 +129,7 @@ def _tau_cell(tau: float, interval: tuple[float, float]) -> NumberCell:
 
 
 def _factor_table(benchmarks: CovariateBenchmarks) -> NumberTable:
-    """What factors that are stronger than measured ones would induce."""
+    """The τ that factors stronger than measured ones would induce."""
     factors = {
         "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
         for times, tau in benchmarks.multiples.items()

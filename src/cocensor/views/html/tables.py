@@ -67,7 +67,7 @@ class NumberTable:
     adjustment: str = ""
 
     def spec(self) -> dict[str, Any]:
-        """What the page's script makes the table of."""
+        """The parts from which the page's script makes the table."""
         rows = [
             {
                 "head": row.head,
@@ -139,7 +139,7 @@ def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[Num
         bases = [number_cell(by["reference"].get(name)) for name in labels]
         if truth is not None:
             true_base = truth.reference.get(metric.name)
-            bases.append(number_cell(true_base and true_base.value))
+            bases.append(number_cell(None if true_base is None else true_base.value))
             for model, row in cells.items():
                 value = truth.value(metric.name, model)
                 skill = None if true_base is None else metric.skill(value, true_base.value)
@@ -173,7 +173,7 @@ def _skill(skill: float | None) -> list[str]:
 
 
 def range_table(sensitivity: Sensitivity, letters: Mapping[str, str]) -> NumberTable:
-    """From where to where the scores go over all families and τ, and who has the best one where, by letters."""
+    """The smallest and largest scores over all families and τ, and the best model at each point, by letters."""
     evaluation, grid = sensitivity.evaluation, sensitivity.over_tau
     rows = []
     for metric in evaluation.data.metrics:
@@ -194,7 +194,7 @@ def range_table(sensitivity: Sensitivity, letters: Mapping[str, str]) -> NumberT
 
 
 def _leaders(sensitivity: Sensitivity, metric: Metric, letters: Mapping[str, str]) -> str:
-    """Who has the best score at how many points of the grid."""
+    """The models with the best score, with the number of points of the grid where they have it."""
     leaders = sensitivity.over_tau.leaders(metric.name)
     points = [models for line in leaders.values() for models in line.values()]
     if not any(points):

@@ -19,6 +19,7 @@ from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
 from cocensor.metrics import CalibrationCurve, DecisionCurve, Metric
 from cocensor.study.curves import CurveErrors
+from cocensor.study.data import Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import imputation_among
 from cocensor.study.ranking import counted, standing
@@ -66,8 +67,8 @@ def report_numbers(report: Report) -> dict[str, Any]:
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
         "data": {
-            "train": None if y_train is None else _sample(y_train),
-            "test": _test_sample(evaluation),
+            "train": None if y_train is None else _subjects(y_train),
+            "test": _subjects(data.samples.y_test if streamed is None else streamed),
             "covariates": data.covariates,
         },
         "horizon": {
@@ -136,22 +137,15 @@ def report_numbers(report: Report) -> dict[str, Any]:
 # --- the data and how they were scored ------------------------------------------------------------------
 
 
-def _test_sample(evaluation: Evaluation) -> dict[str, Any]:
-    """Counts of all test subjects, whether they are held or not."""
-    streamed = evaluation.data.streamed
-    if streamed is None:
-        return _sample(evaluation.data.samples.y_test)
-    whole = streamed.whole
-    return _subjects(whole.n, whole.n_events, whole.n_dropouts, streamed.reasons, whole.t_max)
-
-
-def _sample(y: Survival) -> dict[str, Any]:
-    ended = 0 if y.administrative is None else int(y.administrative.sum())
-    reasons = {reason: int(np.count_nonzero(y.reason == reason)) for reason in y.reasons}
-    return _subjects(len(y), y.n_events, len(y) - y.n_events - ended, reasons, y.t_max)
-
-
-def _subjects(n: int, events: int, dropouts: int, reasons: Mapping[str, int], t_max: float) -> dict[str, Any]:
+def _subjects(sample: Survival | Streamed) -> dict[str, Any]:
+    """Counts of a sample: of a stream all test subjects, whether they are held or not."""
+    if isinstance(sample, Survival):
+        n, events, dropouts = len(sample), sample.n_events, int(sample.dropout.sum())
+        reasons = {reason: int(np.count_nonzero(sample.reason == reason)) for reason in sample.reasons}
+        t_max = sample.t_max
+    else:
+        n, events, dropouts = sample.whole.n, sample.whole.n_events, sample.whole.n_dropouts
+        reasons, t_max = dict(sample.reasons), sample.whole.t_max
     return {
         "n": n,
         "events": events,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -320,11 +321,8 @@ class CurveDisplay:
         shaded = shaded_area(band, level)
         shown, panels = None if level is None else band, dict[tuple[str, float], CurvePanel]()
         for t in chosen_times(evaluation, at):
-            curves = {
-                model: evaluation.calibration_curve(model, t, scores.name)
-                for model in models_with_curves(evaluation, models, at=t)
-            }
-            time = evaluation.data.time_axis.named(t)
+            names, time = models_with_curves(evaluation, models, at=t), evaluation.data.time_axis.named(t)
+            curves = {model: evaluation.calibration_curve(model, t, scores.name) for model in names}
             for model, panel in calibration_panels(curves, time, scores.label, shown).items():
                 panels[model, t] = panel
         size = (5.2, 5.2) if len(panels) == 1 else (3.4, 3.9)
@@ -562,11 +560,8 @@ class CurveDisplay:
         adjustment : str, optional
             By default the evaluation's ``primary``.
         """
-        scores, shown = (
-            results_of(evaluation, adjustment),
-            shaded_area("pointwise", evaluation.data.confidence_level),
-        )
-        panels = {}
+        scores, panels = results_of(evaluation, adjustment), {}
+        shown = shaded_area("pointwise", evaluation.data.confidence_level)
         for model in models_with_curves(evaluation, models):
             test = evaluation.d_calibration(model, scores.name)
             panels[model] = d_calibration_panel(model, test, scores.label, limits=bool(shown))
@@ -590,13 +585,9 @@ class CurveDisplay:
         """
         model = fit.worst if model is None else model
         check_choice(model, "model", tuple(fit.cells))
-        starts, unit = (
-            [0.0, *fit.periods[:-1]],
-            "" if fit.time_axis.unit is None else f" {escaped(fit.time_axis.unit)}",
-        )
-        periods = [
-            f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in zip(starts, fit.periods, strict=True)
-        ]
+        unit = "" if fit.time_axis.unit is None else f" {escaped(fit.time_axis.unit)}"
+        ends = pairwise([0.0, *fit.periods])
+        periods = [f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in ends]
         panels = {
             kind: fit_panel(kind, cells, periods, model)
             for kind, cells in fit.cells[model].items()

@@ -28,7 +28,6 @@ from cocensor.views.plots.style import (
     Look,
     area,
     best_in_words,
-    colours,
     explain,
     line_styles,
 )
@@ -111,8 +110,8 @@ class ForestPanel:
         if self.zero:
             ax.axvline(0.0, **ZERO)
         for k, (bound, interval, (colour, alpha)) in enumerate(self.bars):
-            look = {"height": 0.6, "linewidth": 0, "zorder": 1.5, "color": colour, "alpha": alpha}
-            ax.barh(k, bound.width, left=bound.low, **look)
+            place: dict[str, Any] = {"left": bound.low, "height": 0.6, "linewidth": 0, "zorder": 1.5}
+            ax.barh(k, bound.width, color=colour, alpha=alpha, **place)
             if interval is not None and np.isfinite(interval).all():
                 ax.plot(interval, (k, k), **_WHISKER)
         for (_, at), marks in self.marks.items():
@@ -260,7 +259,8 @@ class ForestDisplay:
         evaluation : Evaluation, optional
             Draws the scores under each adjustment, which assumes some dependence, as small markers.
         """
-        by, own, level = bounds.metric, colours(bounds.models), bounds.level
+        by, level = bounds.metric, bounds.level
+        own = {model: str(look["color"]) for model, look in zip(bounds.models, line_styles(), strict=False)}
         models = [name for name in bounds.models if np.isfinite(bounds[name].low)]
         pairs = [(a, b) for a, b in bounds.pairs if np.isfinite(bounds[a, b].low)]
         if not models:

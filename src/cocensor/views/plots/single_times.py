@@ -53,6 +53,7 @@ def calibration_panels(
     for model, curve in curves.items():
         groups, whole = curve.groups, band == "simultaneous"
         limits = (curve.band_low, curve.band_high) if whole else (curve.low, curve.high)
+        within = groups.low, groups.high
         ratio, slope = (number(estimate.value, 2) for estimate in (curve.observed_expected, curve.slope))
         panels[model] = CurvePanel(
             {model: Line(curve.predicted, curve.observed, limits if band else None, look={"linestyle": "-"})},
@@ -60,15 +61,7 @@ def calibration_panels(
             f"{wrapped(model)}\nICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}",
             xlabel=f"predicted risk by {time}",
             ylabel=f"observed risk\n{adjustment}",
-            marks=[
-                Marks(
-                    model,
-                    groups.predicted,
-                    groups.observed,
-                    GROUP,
-                    (groups.low, groups.high) if band else None,
-                )
-            ],
+            marks=[Marks(model, groups.predicted, groups.observed, GROUP, within if band else None)],
             histogram=(curve.counts, curve.edges),
             xlim=(0.0, top),
             ylim=(0.0, top),
@@ -110,22 +103,16 @@ def d_calibration_panel(model: str, test: DCalibrationResult, adjustment: str, *
     middle, levels = left + 0.5 * width, np.linspace(0.0, 1.0, 6)
     # One line, with a gap after each cell.
     across = np.stack((left, left + width, np.full(left.shape, np.nan)), axis=1).ravel()
-    said = "no test"
+    result = "no test"
     if np.isfinite(test.pvalue):
         p = f"p = {test.pvalue:.2g}" if test.pvalue >= 1e-4 else "p < 0.0001"
-        said = f"χ² = {test.statistic:.3g}, df = {test.df}, {p}"
+        result = f"χ² = {test.statistic:.3g}, df = {test.df}, {p}"
     reach = (test.low, test.high) if limits and np.isfinite(test.low).any() else None
+    black = {"color": "black", "linewidth": 2.0, "zorder": 3}
     return CurvePanel(
         {},
-        [
-            Guide(
-                "expected",
-                across,
-                np.repeat(test.expected, 3),
-                {"color": "black", "linewidth": 2.0, "zorder": 3},
-            )
-        ],
-        f"{wrapped(model)}\n{said}",
+        [Guide("expected", across, np.repeat(test.expected, 3), black)],
+        f"{wrapped(model)}\n{result}",
         xlabel="predicted survival at the event",
         ylabel=f"share of subjects\n{adjustment}",
         marks=[Marks(model, middle, test.observed, {"color": "0.2", "linestyle": "none"}, reach)],

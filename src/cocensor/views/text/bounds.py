@@ -1,4 +1,4 @@
-"""What holds whatever the dependence, in words."""
+"""Bounds whatever the dependence, in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTHING_OPEN = "Dropouts leave nothing open."
 
 
 def why_no_bounds(evaluation: Evaluation) -> str:
-    """Why there are no bounds by the first metric."""
+    """The reason why there are no bounds by the first metric."""
     metric = evaluation.data.metrics[0]
     if has_bounds(metric):
         return "Bounds have not been computed: call bounds() of the evaluation."
@@ -36,7 +36,8 @@ def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str
 
 def bounds_as_text(bounds: Bounds) -> str:
     """The bounds of models and pairs for a terminal."""
-    keys = [*bounds.models, *(pair for pair in bounds.pairs if isfinite(bounds[pair].low))]
+    bounded = [pair for pair in bounds.pairs if isfinite(bounds[pair].low)]
+    keys: list[str | tuple[str, str]] = [*bounds.models, *bounded]
     lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
     for key in keys:
         name = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
@@ -48,7 +49,7 @@ def bounds_as_text(bounds: Bounds) -> str:
 def bounds_in_words(
     bounds: Bounds, names: Names = BARE, pairs: tuple[tuple[str, str], ...] | None = None
 ) -> str:
-    """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
+    """The better models whatever the dependence, and what is open else; models alone where no two are bounded.
 
     Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
     """
@@ -67,7 +68,7 @@ def bounds_in_words(
 
 
 def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
-    """Who is better whatever the dependence: by intervals of the differences, or without any by the sample alone."""
+    """The better models whatever the dependence, by intervals of differences, or without any by the sample alone."""
     losers: dict[str, tuple[str, ...]] = {}
     for a, b in bounds.pairs:
         winner = bounds.certain(a, b, bounds.level)
@@ -112,7 +113,7 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
 
 
 def still_open_in_words(evaluation: Evaluation, bounds: Bounds, names: Names = BARE) -> str:
-    """How far models are apart without any assumption, or the score of the only one; empty where nothing is open."""
+    """The open difference without any assumption, or the score of the only model; empty where nothing is open."""
     pairs = pairs_from_leader(evaluation, bounds)
     return open_in_words(bounds, pairs, names) if pairs else bounds_in_words(bounds, names)
 

@@ -152,7 +152,7 @@ def _cause_of(check: Check) -> tuple[Any, ...]:
 
 
 def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
-    """Why no model is better than another: one alone can be scored, or has no alarm, or none."""
+    """The reason why no model is better than another: one alone can be scored, or has no alarm, or none."""
     contenders, scored = rankable(evaluation), evaluation.data.predictions
     if not contenders:
         return "No model can be called best: see what to check first."

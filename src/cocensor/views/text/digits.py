@@ -101,5 +101,5 @@ def inward(ratio: float) -> str:
 
 
 def from_to(low: float, high: float) -> str:
-    """Where a stretch of a grid lies."""
+    """The ends of a stretch of a grid."""
     return f"= {low:g}" if low == high else f"from {low:g} to {high:g}"

@@ -90,7 +90,7 @@ def _html_table(title: str, columns: Sequence[str], rows: dict[str, list[str]]) 
 
 
 def _legend(evaluation: Evaluation) -> str:
-    """What the marks of the tables mean; without a contender there is no star."""
+    """The legend of the tables; without a contender there is no star."""
     level, star = evaluation.data.confidence_level, bool(rankable(evaluation))
     if level is None:
         return f"{'* best score; ' * star}no intervals were requested"
@@ -315,7 +315,7 @@ def copula_in_words(evaluation: Evaluation) -> str:
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:
-    """What was decided under single adjustments."""
+    """The decisions made under single adjustments."""
     return [
         _note_with_subject(evaluation, note)
         for scores in evaluation.results.values()

@@ -1,4 +1,4 @@
-"""What fitted models say, in words: whether the imputation model fits, and which dependence a likelihood prefers."""
+"""Fitted models in words: whether the imputation model fits, and which dependence a likelihood prefers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LISTED = 4
 
 
 def imputation_fit_in_words(fit: ImputationFit, names: Names = BARE) -> str:
-    """Whether what was observed is what the imputation model expects, and what that is about."""
+    """Sentences on whether the imputation model fits what was observed."""
     tests = list(fit.tests)
     if not tests:
         return "There are too few events and dropouts to check the fit of the imputation model."
@@ -103,7 +103,7 @@ def choice_as_text(choice: CopulaChoice) -> str:
 
 
 def caveat(choice: CopulaChoice | None = None) -> str:
-    """What to think of a fitted τ, by default of any; advice that was followed is left out."""
+    """A warning on a fitted τ, by default on any; advice that was followed is left out."""
     marked = None if choice is None else choice.problem.y.administrative
     is_marked = marked is not None and bool(marked.any())
     advice = "" if is_marked else "mark an end of study as administrative, "

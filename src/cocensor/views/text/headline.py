@@ -57,7 +57,7 @@ class Headline:
 
 
 def headline(report: Report) -> Headline:
-    """Which model is best by the primary adjustment, and how far that holds over other dependences.
+    """The best model by the primary adjustment, and how far that holds over other dependences.
 
     All by the first metric. By default this is at independence given what imputation conditions on; the copula
     that fits best comes last, as a hint.
@@ -154,7 +154,7 @@ def _support(evaluation: Evaluation, verdict: Verdict) -> str:
 
 
 def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
-    """How the usual score differs from that of the answer at independence, and why; empty where it does not."""
+    """The difference of the usual score from that of the answer at independence, and its reason; else empty."""
     answer, assumption = verdict.standing, verdict.assumption
     imputed = isinstance(evaluation.results[verdict.adjustment].adjustment, Imputation)
     weighted = [
@@ -187,7 +187,7 @@ def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
 
 
 def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
-    """Why numbers are more uncertain than they look; empty where nothing says so."""
+    """The reason why numbers are more uncertain than they look; empty where there is none."""
     if evaluation.data.confidence_level is None:
         chance = "differences between models may be due to chance"
         if len(rankable(evaluation)) < 2:
@@ -246,7 +246,7 @@ def _without_score(sensitivity: Sensitivity) -> list[str]:
 
 
 def _rests_on(report: Report) -> str:
-    """What is assumed."""
+    """The assumptions of the answer."""
     evaluation, names, varied = report.evaluation, [report.verdict.adjustment], ""
     if report.sensitivity is not None:
         names.append(report.sensitivity.over_tau.primary)
@@ -262,7 +262,7 @@ def _rests_on(report: Report) -> str:
 
 
 def why_no_sensitivity(evaluation: Evaluation) -> str:
-    """Why nothing is said of other dependences."""
+    """The reason why nothing is said of other dependences."""
     if not any(scores.varies_with_copula for scores in evaluation.results.values()):
         return "No adjustment here rests on a copula, so that there is no dependence to vary."
     return (

@@ -12,7 +12,7 @@ from cocensor.views.text.names import listed
 
 
 class Doing(NamedTuple):
-    """What the best model does by a metric, and a better one, and several better ones."""
+    """Verbs of the best model by a metric, of a better one, and of several better ones."""
 
     is_best: str
     beats: str
@@ -33,12 +33,12 @@ _DOING = {
 
 
 def doing(metric: Metric) -> Doing:
-    """What the best model does by a metric."""
+    """The verbs of a metric."""
     return IN_SHORT if metric.kind is None else _DOING[metric.kind]
 
 
 def briefly(metric: Metric, named: str = "This") -> str:
-    """What a metric is and which of its values are better, in a sentence; ``named`` is what it is called there."""
+    """A sentence on a metric and its better values; ``named`` is what it is called there."""
     better = f"{metric.direction} is better"
     return f"{named} is {metric.in_brief}; {better}." if metric.in_brief else f"{better.capitalize()}."
 

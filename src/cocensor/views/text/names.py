@@ -57,7 +57,7 @@ def in_a_line(name: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """How models and families are called: by their bare names in a terminal, isolated and as names on the page.
+    """Names of models and families: bare in a terminal, isolated and as names on the page.
 
     Of more models than ``most`` a sentence names the first, and says how many others there are.
     """
@@ -79,7 +79,7 @@ class Names:
         return listed([self.family(name) for name in names])
 
     def have_best_score(self, models: Sequence[str]) -> str:
-        """That one model has the best score, or several alike; others may be as good."""
+        """A clause on the best score of one model, or of several alike; others may be as good."""
         return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
 
 

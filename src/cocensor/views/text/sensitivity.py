@@ -74,7 +74,7 @@ def beside_scores(report: Report) -> list[str]:
 
 
 def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE) -> str:
-    """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
+    """The hidden factor that some τ would take, beside the strongest measured one, and what that leaves open."""
     strongest = benchmarks.strongest
     ratio = benchmarks.hidden([_EXAMPLE])[_EXAMPLE]
     # Shrinking is mentioned where it shows.

@@ -236,7 +236,7 @@ def _held(way: int, limit: Limit) -> str:
 
 
 def _lost(verdict: Verdict, way: int, limit: Limit, names: Names) -> str:
-    """Where the interval of a difference begins to hold 0, on every scale, and whose difference that is."""
+    """The point where the interval of a difference begins to hold 0, on every scale, and the models of it."""
     further, more = ("above", "more") if way > 0 else ("below", "less")
     scales = [f"τ {further} about {towards_zero(limit.at)}"]
     if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
