@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from math import isfinite
 
 import numpy as np
 
 from cocensor._checks import escaped
 from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.study.imputation_fit import FitCells
-from cocensor.study.scores import Score
 from cocensor.views.plots.curve_panels import GROUP, CurvePanel, Guide, Line, Marks
 from cocensor.views.plots.panels import wrapped
 from cocensor.views.plots.style import MARKERS, THICK, THIN, BandKind
-from cocensor.views.text.digits import decimals, number
+from cocensor.views.text.digits import number
 
 # How far the axis reaches above the largest net benefit, and below 0 as a share of that: much is at stake at high
 # thresholds, where "treat all" falls without end and intervals widen.
@@ -24,15 +22,6 @@ _ABOVE, _BELOW = 1.15, 0.2
 _APART, _WIDTH = 1.06, 0.14
 # The highest ratio of observed and expected that is drawn to scale.
 _HIGHEST = 3.0
-
-
-def area_in_words(score: Score, level: float | None) -> str:
-    """The area under a ROC curve with its interval."""
-    places = decimals(score.standard_error)
-    if level is None or not isfinite(score.standard_error):
-        return number(score.value, places)
-    low, high = (number(end, places) for end in score.confidence_interval(level))
-    return f"{number(score.value, places)} ({low} to {high})"
 
 
 def calibration_panels(
