@@ -67,6 +67,8 @@ _SCRIPTS = (
 )
 _N_STYLES = 6
 _DASHES = {"-": "none", "--": "7 4", "-.": "8 3 2 3", ":": "2 3"}
+# Spaces at which no line may end.
+_BEFORE_SIGN = re.compile(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)")
 _TITLE = "Survival models when dropout may depend on the outcome"
 
 
@@ -123,7 +125,7 @@ def _page(report: Report, title: str) -> str:
         grids=[] if sensitivity is None else grid_tables(sensitivity.over_tau),
         tips=[] if sensitivity is None else tipping_tables(sensitivity),
         after_grids=[] if after is None else grid_tables(after),
-        bounds=bound_tables(report),
+        bounds=[bound_tables(evaluation, bounds) for bounds in report.bounds],
         benchmarks=benchmark_tables(report.benchmarks, sensitivity),
         curves=curve_tables(numbers, axis),
         single_times=single_time_sections(numbers),
@@ -162,18 +164,15 @@ def _script() -> str:
 def _named(text: str) -> Markup:
     """Escaped text in which the names that users gave stand out, and no line ends between a number and its sign."""
     start, end = ISOLATE
-    parts = re.split(f"{start}(.*?){end}", text, flags=re.DOTALL)
-    return Markup("").join(_name(part) if k % 2 else _words(part) for k, part in enumerate(parts))
-
-
-def _words(text: str) -> Markup:
-    return Markup(re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text))))
-
-
-def _name(name: str) -> Markup:
-    short = shortened(name)
-    title = Markup(' title="{}"').format(name) if short != name else ""
-    return Markup("<bdi{}>{}</bdi>").format(title, short)
+    parts = []
+    for k, part in enumerate(re.split(f"{start}(.*?){end}", text, flags=re.DOTALL)):
+        if k % 2:
+            short = shortened(part)
+            title = Markup(' title="{}"').format(part) if short != part else ""
+            parts.append(Markup("<bdi{}>{}</bdi>").format(title, short))
+        else:
+            parts.append(Markup(_BEFORE_SIGN.sub("\u00a0", str(escape(part)))))
+    return Markup("").join(parts)
 
 
 def _policy(style: str, script: str) -> str:

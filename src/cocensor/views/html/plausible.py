@@ -6,9 +6,9 @@ from itertools import combinations, product
 from math import isfinite
 from typing import Any
 
+from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.ranking import rankable
-from cocensor.study.report import Report
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.grid import ALL
 from cocensor.study.sensitivity.result import TippingPoint
@@ -34,13 +34,10 @@ _TIP_HEAD = (
 )
 
 
-def bound_tables(report: Report) -> list[dict[str, Any]]:
-    """For every metric with bounds, tables of models and of pairs, and what they say in words."""
-    return [_bound_tables(bounds, pairs_from_leader(report.evaluation, bounds)) for bounds in report.bounds]
-
-
-def _bound_tables(bounds: Bounds, pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def bound_tables(evaluation: Evaluation, bounds: Bounds) -> dict[str, Any]:
+    """Tables of models and of pairs, and what their bounds say in words."""
     label, level, pair_table = bounds.metric.label, bounds.level, None
+    pairs = pairs_from_leader(evaluation, bounds)
     interval = () if level is None else (f"{level_in_words(level)} interval",)
     head, notes = ("lowest", "highest", *interval), list(map(str, bounds.notes))
     if any(isfinite(bounds[pair].low) for pair in pairs):

@@ -294,7 +294,15 @@ def _details(report: Report) -> dict[str, Any]:
     """By kind the curves in full, each with its adjustment, and model and time where it has such."""
     return {
         "calibration": [
-            {"adjustment": adjustment, "model": model, **_calibration(curve)}
+            {
+                "adjustment": adjustment,
+                "model": model,
+                **attributes(curve, "time", "predicted", "observed", "standard_error", *_LIMITS),
+                "groups": vars(curve.groups),
+                **attributes(curve, "counts", "edges"),
+                **_summaries(curve),
+                "notes": [note.to_dict() for note in curve.notes],
+            }
             for (adjustment, model, _), curve in report.calibration.items()
         ],
         "d_calibration": [
@@ -305,16 +313,6 @@ def _details(report: Report) -> dict[str, Any]:
             {"adjustment": adjustment, **_decision(curves)}
             for (adjustment, _), curves in report.decision_curves.items()
         ],
-    }
-
-
-def _calibration(curve: CalibrationCurve) -> dict[str, Any]:
-    return {
-        **attributes(curve, "time", "predicted", "observed", "standard_error", *_LIMITS),
-        "groups": vars(curve.groups),
-        **attributes(curve, "counts", "edges"),
-        **_summaries(curve),
-        "notes": [note.to_dict() for note in curve.notes],
     }
 
 
