@@ -9,7 +9,7 @@ from typing import Any
 from cocensor.study.lookup import metric_of
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.grid import ALL, Grid
-from cocensor.views.text.names import and_metric, family_name, listed, quoted
+from cocensor.views.text.names import and_metric, listed, quoted
 
 # In a cell of the map; of more models, their number.
 _MOST_LETTERS = 3
@@ -102,7 +102,7 @@ def _why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
 
 
 def _line(grid: Grid, line: str) -> str:
-    return line_label(line) if grid.is_of_ratios else family_name(line)
+    return line_label(line) if grid.is_of_ratios else line.capitalize()
 
 
 def _symbol(grid: Grid) -> str:

@@ -47,7 +47,7 @@ from cocensor.views.text.evaluation import truth_in_words, uncounted_in_words, w
 from cocensor.views.text.fits import TAU_MEANS
 from cocensor.views.text.headline import headline, joint_fit, why_no_sensitivity
 from cocensor.views.text.metrics import meanings
-from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted, shortened
+from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, quoted, shortened
 
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
@@ -224,7 +224,7 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     answers = {} if sensitivity is None else sensitivity.over_tau.answers
     after = None if sensitivity is None else sensitivity.over_ratio
     lines = () if sensitivity is None else sensitivity.over_tau.lines
-    families = [(name, family_name(name)) for name in lines]
+    families = [(name, name.capitalize()) for name in lines]
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [(name, labels[name]) for name in answers],
@@ -233,7 +233,7 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
         "at": single_times(evaluation),
         "dependence": [("", "as in the table"), *families],
-        "survival": [] if curves is None else [(name, family_name(name)) for name in curves.copula_graphic],
+        "survival": [] if curves is None else [(name, name.capitalize()) for name in curves.copula_graphic],
     }
 
 

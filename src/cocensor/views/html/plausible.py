@@ -16,7 +16,7 @@ from cocensor.views.html.grids import line_label
 from cocensor.views.html.tables import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
 from cocensor.views.text.bounds import bounds_in_words, pairs_from_leader
 from cocensor.views.text.digits import level_in_words
-from cocensor.views.text.names import ON_PAGE, family_name, model_name
+from cocensor.views.text.names import ON_PAGE, model_name
 from cocensor.views.text.sensitivity import plausible_tau_in_words
 
 # Of more pairs, those with the leading model alone; of more covariates, the others on demand.
@@ -177,7 +177,7 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
 
 
 def _tip_cells(tip: TippingPoint) -> list[NumberCell]:
-    under = family_name(tip.family)
+    under = tip.family.capitalize()
     if tip.family == HAZARD_RATIO:
         whose = line_label(ALL) if tip.reason is None else model_name(tip.reason)
         under = f"hazard ratio, {whose}"

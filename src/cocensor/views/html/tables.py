@@ -22,7 +22,7 @@ from cocensor.study.ranking import standing
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.tables import pairs_of
 from cocensor.views.text.digits import decimals
-from cocensor.views.text.names import family_name, listed
+from cocensor.views.text.names import listed
 
 MISSING = "–"
 _N_TIMES = 5
@@ -298,7 +298,7 @@ def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> Number
     shown = np.linspace(0, len(times) - 1, _N_TIMES).astype(int).tolist()
     lines = [(("Kaplan–Meier", MISSING), survival["kaplan_meier"])]
     lines += [
-        ((family_name(family), f"{tau:g}"), values)
+        ((family.capitalize(), f"{tau:g}"), values)
         for family, curves in survival["copula_graphic"].items()
         for tau, values in zip(survival["taus"], curves, strict=True)
     ]
@@ -317,7 +317,7 @@ def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
     curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
     return NumberTable(
         "Profile log-likelihood less its maximum",
-        ("τ", *map(family_name, families)),
+        ("τ", *map(str.capitalize, families)),
         [
             NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
             for tau in sorted(set().union(*curves))

@@ -35,11 +35,6 @@ def have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def family_name(name: str) -> str:
-    """A family as in a sentence."""
-    return name.capitalize()
-
-
 def model_name(model: str) -> str:
     """A model's name, whose script does not move the words around it."""
     return model.translate(_TURNS).join(ISOLATE)
@@ -84,14 +79,14 @@ class Names:
 
 
 BARE = Names(in_a_line)
-ON_PAGE = Names(model_name, family_name)
+ON_PAGE = Names(model_name, str.capitalize)
 
 
 def copula_name(copula: Copula) -> str:
     """A copula as in a sentence."""
     if copula.is_independence:
         return "independence"
-    return f"the {family_name(copula.name)} copula with τ = {copula.tau:.2g}"
+    return f"the {copula.name.capitalize()} copula with τ = {copula.tau:.2g}"
 
 
 def quoted(evaluation: Evaluation, adjustment: str) -> str:

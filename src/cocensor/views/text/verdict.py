@@ -13,7 +13,7 @@ from cocensor.study.sensitivity.leading_range import Along, LeadingRange, Limit,
 from cocensor.study.verdict import Assumption, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
 from cocensor.views.text.metrics import IN_SHORT, Doing, doing
-from cocensor.views.text.names import BARE, Names, as_noun, capital, family_name, have, listed
+from cocensor.views.text.names import BARE, Names, as_noun, capital, have, listed
 
 # As many reasons are named one after the other.
 _MOST_REASONS = 3
@@ -94,7 +94,7 @@ def assumption_in_words(assumption: Assumption) -> str:
         return f"If those who dropped out would have had the event about as fast as {whom},"
     if assumption.family is None:
         return f"At {_TAU} = {assumption.tau:g},"
-    copula = f"{_TAU} = {assumption.tau:.2g}, {family_name(assumption.family)} copula; {_TAU_RUNS}"
+    copula = f"{_TAU} = {assumption.tau:.2g}, {assumption.family.capitalize()} copula; {_TAU_RUNS}"
     if assumption.hazard_ratio is None:
         return f"If event and dropout depend on each other ({copula}),"
     fast = ratio_in_words(assumption.hazard_ratio)
