@@ -22,7 +22,13 @@ def finite(value: float | None) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """Return mappings, sequences, arrays and numbers in them as JSON can hold them; null for what is not finite."""
+    """Return mappings, sequences, arrays and numbers in them as JSON can hold them; null for what is not finite.
+
+    Examples
+    --------
+    >>> plain({"values": np.array([0.5, np.inf]), "names": ("a", None)})
+    {'values': [0.5, None], 'names': ['a', None]}
+    """
     if isinstance(value, float):
         return finite(value)
     if isinstance(value, Mapping):

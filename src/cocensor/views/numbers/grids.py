@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -51,8 +52,7 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
             for pair in pairs:
                 tips = sensitivity.tipping_points(pair["a"], pair["b"], metric, adjustment)
                 pair["tips"] = [vars(tip) for tip in tips]
-    as_json: dict[str, Any] = plain(numbers)
-    return as_json
+    return dict(plain(numbers))
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
@@ -126,18 +126,13 @@ def _curves_behind(grid: Grid) -> dict[str, Any]:
             for model, value in values.items():
                 if value.profile is not None and model not in x[metric]:
                     x[metric][model] = _rounded(value.profile.x)
-
-    def profiles(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
-        return _curves(grid, metric, adjustment, lambda value: value.profile and value.profile.y)
-
-    def curves(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
-        return _curves(grid, metric, adjustment, lambda value: value.curve)
-
     return {
         "profile_points": x,
-        "profiles": _by_adjustment(grid, profiles),
+        "profiles": _by_adjustment(
+            grid, partial(_curves, curve_of=lambda value: value.profile and value.profile.y)
+        ),
         "curve_times": _rounded(grid.evaluation.data.times),
-        "curves": _by_adjustment(grid, curves),
+        "curves": _by_adjustment(grid, partial(_curves, curve_of=lambda value: value.curve)),
     }
 
 

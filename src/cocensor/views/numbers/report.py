@@ -130,8 +130,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
     numbers |= {name: analysis.to_dict() for name, analysis in analyses.items() if analysis is not None}
     if report.bounds:
         numbers["bounds"] = {bounds.metric.name: bounds.to_dict() for bounds in report.bounds}
-    as_json: dict[str, Any] = plain(numbers)
-    return as_json
+    return dict(plain(numbers))
 
 
 # --- the data and how they were scored ------------------------------------------------------------------
