@@ -78,7 +78,7 @@ def headline(report: Report) -> Headline:
         if bounds is None or not rankable(evaluation)
         else still_open_in_words(evaluation, bounds, ON_PAGE),
         others=" ".join(others_in_words(evaluation, ON_PAGE)) if len(verdict.standing.scores) > 1 else "",
-        by=_judged_by(report),
+        by=_grounds(report),
         extent=() if report.sensitivity is None else tuple(_without_score(report.sensitivity)),
         rests_on=_rests_on(report),
         plausible=plausible_in_words(verdict),
@@ -205,7 +205,7 @@ def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
     )
 
 
-def _judged_by(report: Report) -> str:
+def _grounds(report: Report) -> str:
     """The adjustment and grid behind the statements on how far an answer holds, or why there are none."""
     evaluation, verdict, sensitivity = report.evaluation, report.verdict, report.sensitivity
     first = evaluation.results[first_choice(list(evaluation.results.values()), evaluation.metrics[0])]
