@@ -161,7 +161,7 @@ def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
 def _draw_tau_axis(
     sensitivity: Sensitivity, family: str, adjustment: str, limits: tuple[float, float], ax: Axes
 ) -> None:
-    """Kendall's τ, with what helps to judge which τ is plausible."""
+    """An axis of Kendall's τ, with the plausible range, covariates and hazard ratios."""
     ax.axvspan(sensitivity.plausible.low, sensitivity.plausible.high, **PLAUSIBLE)
     ax.set_xlabel("Kendall's τ of event and dropout")
     ax.set_xlim(*limits)

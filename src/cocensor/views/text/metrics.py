@@ -1,4 +1,4 @@
-"""Metrics in words: what each tells, and several in a list."""
+"""Metrics in words: verbs, explanations, and several in a list."""
 
 from __future__ import annotations
 
