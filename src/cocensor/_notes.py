@@ -144,7 +144,7 @@ class Note:
     @property
     def text(self) -> str:
         """One or more sentences for people."""
-        return str(view("text.note_in_words")(self))
+        return str(view("text.notes.note_in_words")(self))
 
     def on(self, *, adjustment: str | None = None, model: str | None = None) -> Note:
         """The same, about an adjustment or a model."""

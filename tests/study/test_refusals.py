@@ -6,7 +6,7 @@ import pytest
 import cocensor as cc
 from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.views.text import winners_in_words
+from cocensor.views.text.evaluation import winners_in_words
 from tests.refusals import refuses
 from tests.study.noted import noted
 

@@ -9,7 +9,7 @@ import pytest
 import cocensor as cc
 from cocensor.study.ranking import counted, standing
 from cocensor.study.report import Report
-from cocensor.views.text import winners_in_words
+from cocensor.views.text.evaluation import winners_in_words
 from tests.refusals import refuses
 
 GRID = np.linspace(0.0, 20.0, 21)

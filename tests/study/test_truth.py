@@ -7,7 +7,7 @@ import cocensor as cc
 from cocensor.metrics.registry import metric_names
 from cocensor.study.ranking import counted
 from cocensor.study.report import Report
-from cocensor.views.text import winners_in_words
+from cocensor.views.text.evaluation import winners_in_words
 
 NEEDED = {"net_benefit": {"threshold": 0.3}, "ils": {"floor": 0.01}}
 METRICS = [cc.metric(name, **NEEDED.get(name, {})) for name in metric_names()]

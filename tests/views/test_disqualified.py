@@ -11,8 +11,9 @@ import cocensor as cc
 from cocensor.study.checks import Check
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.views.text import headline, winners_in_words
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
+from cocensor.views.text.evaluation import winners_in_words
+from cocensor.views.text.headline import headline
 from cocensor.views.text.names import ISOLATE, ON_PAGE
 from tests.study.mistakes import TIMES, quickly, right
 

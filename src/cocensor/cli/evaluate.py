@@ -19,8 +19,9 @@ from cocensor.cli.stream import Cluster, check_streamed, is_streamed, scored_in_
 from cocensor.cli.study import check_refused, scored
 from cocensor.cli.study_file import Outputs, StudyFile, study_text
 from cocensor.study.report import full_report
-from cocensor.views.text import beside_scores, minor_notes
+from cocensor.views.text.evaluation import minor_notes
 from cocensor.views.text.headline import joint_fit
+from cocensor.views.text.sensitivity import beside_scores
 from cocensor.warnings import collected
 
 

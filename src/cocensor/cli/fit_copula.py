@@ -23,7 +23,7 @@ from cocensor.data.survival import unmarked_end
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import CANDIDATES
 from cocensor.joint.settings import DEFAULT_MARGINS
-from cocensor.views.text import candidates_as_text, choice_in_words
+from cocensor.views.text.fits import candidates_as_text, choice_in_words
 from cocensor.warnings import collected
 
 

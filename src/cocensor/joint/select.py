@@ -380,7 +380,7 @@ class CopulaChoice:
 
     def summary(self) -> str:
         """The table, the choice and its caveat, as text."""
-        return view("text.choice_as_text")(self)
+        return view("text.fits.choice_as_text")(self)
 
     def __repr__(self) -> str:
         return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
@@ -467,7 +467,7 @@ class DependenceProfile:
     @property
     def statement(self) -> str:
         """What the profile says, and the choice beside it where they differ, in words."""
-        return view("text.profile_in_words")(self)
+        return view("text.fits.profile_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The profile as JSON can hold it; ``difference`` is the log-likelihood less the largest of all."""

@@ -101,7 +101,7 @@ class Check:
     @property
     def text(self) -> str:
         """What was found, the likely cause, and what to do."""
-        return str(view("text.check_in_words")(self))
+        return str(view("text.checks.check_in_words")(self))
 
     @property
     def disqualifies(self) -> bool:

@@ -282,7 +282,7 @@ class SuggestedCopula:
     @property
     def statement(self) -> str:
         """What was chosen, given what, and what to think of it, in words."""
-        return view("text.hint_in_words")(self)
+        return view("text.fits.hint_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The candidates and what they were chosen given, as JSON can hold it."""

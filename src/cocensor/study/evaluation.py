@@ -554,10 +554,10 @@ class Evaluation:
         return shown.to_html(path, title)
 
     def __repr__(self) -> str:
-        return escaped(view("text.evaluation_as_text")(self))
+        return escaped(view("text.evaluation.evaluation_as_text")(self))
 
     def _repr_html_(self) -> str:
-        return escaped(view("text.evaluation_as_html")(self))
+        return escaped(view("text.evaluation.evaluation_as_html")(self))
 
     # --- inside ------------------------------------------------------------------------------------------
 

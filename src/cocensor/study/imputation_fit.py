@@ -251,7 +251,7 @@ class ImputationFit:
     @cached_property
     def statement(self) -> str:
         """The answer in words."""
-        return view("text.imputation_fit_in_words")(self)
+        return view("text.fits.imputation_fit_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as JSON can hold them; observed and expected by decile, in each by period."""

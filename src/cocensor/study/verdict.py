@@ -207,7 +207,7 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        return escaped(view("text.verdict_in_words")(self))
+        return escaped(view("text.verdict.verdict_in_words")(self))
 
 
 def _first(found: Standing) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from cocensor.study.ranking import standing
 from cocensor.study.report import Report
 from cocensor.views.html import page
 from cocensor.views.html.numbers import embedded, page_numbers
-from cocensor.views.text import TAU_MEANS, headline, winners_in_words
+from cocensor.views.text.evaluation import winners_in_words
+from cocensor.views.text.fits import TAU_MEANS
+from cocensor.views.text.headline import headline
 from tests.views.html.conftest import HOSTILE, Sureness
 from tests.views.html.packed import block, embedded_in, numbers_of
 

@@ -12,7 +12,7 @@ from cocensor.metrics.single_time import label_without_time
 from cocensor.study.lookup import results_of
 from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.views.text import headline
+from cocensor.views.text.headline import headline
 from tests.views.html.conftest import HOSTILE
 from tests.views.html.packed import numbers_of
 from tests.views.html.test_page import Page, code

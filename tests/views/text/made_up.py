@@ -11,7 +11,7 @@ from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.views.text import headline
+from cocensor.views.text.headline import headline
 from cocensor.views.text.names import ISOLATE
 
 ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5}

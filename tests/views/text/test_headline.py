@@ -9,7 +9,7 @@ import cocensor as cc
 from cocensor._notes import Note
 from cocensor.metrics import MetricValue
 from cocensor.study.report import Report
-from cocensor.views.text import headline
+from cocensor.views.text.headline import headline
 from tests.views.text.made_up import made, says, told
 
 ERROR = 0.01

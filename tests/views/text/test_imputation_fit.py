@@ -5,7 +5,8 @@ import numpy as np
 import cocensor as cc
 from cocensor.study.imputation_fit import FitCells
 from cocensor.study.report import Report
-from cocensor.views.text import headline, imputation_fit_in_words
+from cocensor.views.text.fits import imputation_fit_in_words
+from cocensor.views.text.headline import headline
 from cocensor.views.text.names import ISOLATE, ON_PAGE
 
 

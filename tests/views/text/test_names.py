@@ -1,6 +1,6 @@
 import pytest
 
-from cocensor.views.text import winners_in_words
+from cocensor.views.text.evaluation import winners_in_words
 from cocensor.views.text.names import BARE, ON_PAGE, model_name
 from tests.views.text.made_up import made
 

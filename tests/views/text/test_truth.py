@@ -7,9 +7,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.study.checks import Check
-from cocensor.views.text import truth_in_words
+from cocensor.views.text.evaluation import lines, score_table, truth_in_words
 from cocensor.views.text.names import BARE, ON_PAGE
-from cocensor.views.text.score_tables import lines, score_table
 from tests.views.text.made_up import plain, scored
 
 

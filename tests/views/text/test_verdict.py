@@ -12,7 +12,8 @@ import pytest
 import cocensor as cc
 from cocensor.study.report import Report
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
-from cocensor.views.text import headline, winners_in_words
+from cocensor.views.text.evaluation import winners_in_words
+from cocensor.views.text.headline import headline
 from cocensor.views.text.verdict import ratios_in_words
 from tests.views.text.made_up import made, plain, says, told
 

@@ -465,7 +465,7 @@ class CovariateBenchmarks:
     @property
     def statement(self) -> str:
         """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
-        return view("text.plausible_tau_in_words")(self)
+        return view("text.sensitivity.plausible_tau_in_words")(self)
 
     def table(self) -> Any:
         """One row per covariate, as the kind of frame that the covariates came in; all together in the last."""
@@ -519,7 +519,7 @@ class CovariateBenchmarks:
         }
 
     def __repr__(self) -> str:
-        return escaped(view("text.plausible_tau_as_text")(self))
+        return escaped(view("text.sensitivity.plausible_tau_as_text")(self))
 
     @cached_property
     def _sizes(self) -> tuple[FloatArray, FloatArray]:

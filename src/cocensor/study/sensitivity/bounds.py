@@ -213,7 +213,7 @@ class Bounds:
 
         By the bounds in this sample where no intervals were asked for.
         """
-        return view("text.bounds_in_words")(self)
+        return view("text.bounds.bounds_in_words")(self)
 
     def table(self) -> Any:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
@@ -274,7 +274,7 @@ class Bounds:
         return found
 
     def __repr__(self) -> str:
-        return escaped(view("text.bounds_as_text")(self))
+        return escaped(view("text.bounds.bounds_as_text")(self))
 
     def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
         """The models as they are kept, and whether they were asked for the other way round."""

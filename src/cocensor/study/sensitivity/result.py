@@ -132,7 +132,7 @@ class Sensitivity:
     @property
     def statement(self) -> str:
         """The answer in words, by the primary adjustment and the first metric of the evaluation."""
-        return str(view("text.sensitivity_in_words")(self))
+        return str(view("text.sensitivity.sensitivity_in_words")(self))
 
     def plot(self, ax: Any = None, *, line: str | Sequence[str] | None = None) -> Any:
         """Scores along τ and hazard ratios; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
@@ -151,7 +151,7 @@ class Sensitivity:
         return view("plots.CurveDisplay").from_differences(self, reference, line=line).plot(ax=ax)
 
     def __repr__(self) -> str:
-        return escaped(view("text.sensitivity_as_text")(self))
+        return escaped(view("text.sensitivity.sensitivity_as_text")(self))
 
 
 def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:

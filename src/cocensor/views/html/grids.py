@@ -9,7 +9,7 @@ from typing import Any
 from cocensor.study.lookup import metric_of
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.grid import ALL, Grid
-from cocensor.views.text.names import and_metric, family_name, listed, quoted
+from cocensor.views.text.names import and_metric, listed, quoted
 
 # In a cell of the map; of more models, their number.
 _MOST_LETTERS = 3
@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 
 def line_label(line: str) -> str:
-    """Whose hazard ratio after dropout moves."""
+    """The name of the dropouts whose hazard ratio moves."""
     return "all dropouts" if line == ALL else line
 
 
@@ -39,7 +39,7 @@ def grid_tables(grid: Grid) -> list[dict[str, Any]]:
 
 
 def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Who may be best along τ, and along the hazard ratio after dropout, by the first metric and primary adjustment.
+    """Maps of the models that may be best along τ and hazard ratio, by the first metric and primary adjustment.
 
     The page's script fills the maps for the others; ``series`` says how models look. Points may be plausible, and
     ``notes`` say for each adjustment which ones have no answer, and why.
@@ -74,7 +74,7 @@ def _map(grid: Grid, sensitivity: Sensitivity, looks: Mapping[str, dict[str, Any
 
 
 def _letters(models: list[dict[str, Any]], n_equal: int, n_all: int) -> str:
-    """Of models in the order of their ranks, of which the first ones are equal; the page's script does the same."""
+    """The letters of models in the order of their ranks, the first ones equal; the page's script does the same."""
     letters = [model["letter"] for model in models]
     if len(letters) <= _MOST_LETTERS:
         return "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]])
@@ -82,7 +82,7 @@ def _letters(models: list[dict[str, Any]], n_equal: int, n_all: int) -> str:
 
 
 def _why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
-    """Why some points of the grid have no answer."""
+    """Sentences on the points of the grid that have no answer."""
     answers = grid.answers[adjustment]
     refused = {
         line: note.text
@@ -102,7 +102,7 @@ def _why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
 
 
 def _line(grid: Grid, line: str) -> str:
-    return line_label(line) if grid.is_of_ratios else family_name(line)
+    return line_label(line) if grid.is_of_ratios else line.capitalize()
 
 
 def _symbol(grid: Grid) -> str:

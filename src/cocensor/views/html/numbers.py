@@ -1,4 +1,4 @@
-"""What the page's figures are drawn from: the numbers of a report, in as many points and digits as can be seen."""
+"""The numbers that the page's figures are drawn from, in as many points and digits as can be seen."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of :meth:`Report.to_dict`, with fewer points of curves and fewer digits."""
     page = {name: _thinned(part, _MOST[name]) if name in _MOST else part for name, part in numbers.items()}
     if "sensitivity" in numbers:
-        page["sensitivity"] = _grid(
-            numbers["sensitivity"], {each["name"]: each for each in numbers["metrics"]}
-        )
+        page["sensitivity"] = _grid(numbers["sensitivity"], {by["name"]: by for by in numbers["metrics"]})
     rounded: dict[str, Any] = _rounded(page)
     return rounded
 
@@ -52,21 +50,19 @@ def _grid(numbers: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, A
                 for name, by in numbers[part].items()
             }
     if "errors" in numbers:
-        grid |= {
-            "reach": normal_quantile(numbers["confidence_level"]),
-            "errors": {},
-            "differences": {},
-            "pairs": {},
+        grid["reach"] = normal_quantile(numbers["confidence_level"])
+        grid["errors"] = {
+            metric: {name: _errors(lines) for name, lines in by_adjustment.items()}
+            for metric, by_adjustment in numbers["errors"].items()
         }
-        for metric, by_adjustment in numbers["errors"].items():
-            parts: dict[str, dict[str, Any]] = {"errors": {}, "differences": {}, "pairs": {}}
-            for name, lines in by_adjustment.items():
-                differences = numbers["differences"][metric][name]
-                parts["errors"][name] = _errors(lines)
-                parts["differences"][name] = differences and _differences(differences)
-                parts["pairs"][name] = _turns(numbers["pairs"][metric][name], differences)
-            for part, by in parts.items():
-                grid[part][metric] = by
+        grid["differences"] = {
+            metric: {name: differences and _differences(differences) for name, differences in by.items()}
+            for metric, by in numbers["differences"].items()
+        }
+        grid["pairs"] = {
+            metric: {name: _turns(pairs, numbers["differences"][metric][name]) for name, pairs in by.items()}
+            for metric, by in numbers["pairs"].items()
+        }
     return grid
 
 
@@ -95,7 +91,7 @@ def _differences(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Where the order of the reference and another model turns."""
+    """The points where the order of the reference and another model turns."""
     return [
         {name: pair[name] for name in ("a", "b", "tipping_points")}
         for pair in pairs
@@ -104,7 +100,7 @@ def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -
 
 
 def _thinned(node: Any, most: int) -> Any:
-    """The same mappings and lists, with so many entries, evenly spaced, of each longer list of numbers."""
+    """Mappings and lists with so many entries, evenly spaced, of each longer list of numbers."""
     if isinstance(node, Mapping):
         return {name: _thinned(below, most) for name, below in node.items()}
     if not isinstance(node, list):
@@ -115,7 +111,7 @@ def _thinned(node: Any, most: int) -> Any:
 
 
 def _rounded(node: Any, name: str = "", digits: int | None = None) -> Any:
-    """The same mappings and lists, with so many significant digits of each number as what it stands in asks for."""
+    """Mappings and lists with so many significant digits of each number as its key asks for."""
     if isinstance(node, Mapping):
         return {key: _rounded(below, key, digits or _DIGITS_OF.get(key)) for key, below in node.items()}
     if isinstance(node, list | tuple):

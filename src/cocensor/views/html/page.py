@@ -9,6 +9,7 @@ from datetime import date
 from functools import partial
 from hashlib import sha256
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,31 +22,32 @@ from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.study.sensitivity.benchmarks import PlausibleRange
-from cocensor.views.html.cells import NumberTable
 from cocensor.views.html.code import code
-from cocensor.views.html.figures import palette, series
 from cocensor.views.html.grids import grid_tables, line_label, winner_maps
 from cocensor.views.html.numbers import embedded, page_numbers
 from cocensor.views.html.plausible import benchmark_tables, bound_tables, tipping_tables
-from cocensor.views.html.single_times import single_time_sections, single_times
 from cocensor.views.html.tables import (
+    NumberTable,
     curve_tables,
     difference_tables,
     fit_maps,
     likelihood_table,
     range_table,
     score_tables,
+    single_time_sections,
+    single_times,
     summary_table,
     survival_table,
 )
-from cocensor.views.text import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
+from cocensor.views.plots.style import line_styles
 from cocensor.views.text.bounds import why_no_bounds
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
 from cocensor.views.text.digits import level_in_words
-from cocensor.views.text.headline import joint_fit, why_no_sensitivity
+from cocensor.views.text.evaluation import truth_in_words, uncounted_in_words, winners_in_words
+from cocensor.views.text.fits import TAU_MEANS
+from cocensor.views.text.headline import headline, joint_fit, why_no_sensitivity
 from cocensor.views.text.metrics import meanings
-from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted, shortened
+from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, quoted, shortened
 
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
@@ -63,6 +65,10 @@ _SCRIPTS = (
     "downloads",
     "start",
 )
+_N_STYLES = 6
+_DASHES = {"-": "none", "--": "7 4", "-.": "8 3 2 3", ":": "2 3"}
+# Spaces at which no line may end.
+_BEFORE_SIGN = re.compile(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)")
 _TITLE = "Survival models when dropout may depend on the outcome"
 
 
@@ -89,6 +95,7 @@ def _page(report: Report, title: str) -> str:
     numbers, axis = report.to_dict(), evaluation.data.time_axis
     level = evaluation.data.confidence_level
     after = None if sensitivity is None else sensitivity.over_ratio
+    letters = {model["name"]: model["letter"] for model in drawn}
     tables: list[dict[str, Any]] = []
     return pages.get_template("report.html.jinja").render(
         title=title,
@@ -111,14 +118,14 @@ def _page(report: Report, title: str) -> str:
         check_first=CHECK_FIRST,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         summary=summary_table(numbers),
-        ranges=range_table(sensitivity),
+        ranges=None if sensitivity is None else range_table(sensitivity, letters),
         scores=score_tables(numbers, evaluation),
         differences=difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity.over_tau),
         tips=[] if sensitivity is None else tipping_tables(sensitivity),
         after_grids=[] if after is None else grid_tables(after),
-        bounds=bound_tables(report),
+        bounds=[bound_tables(evaluation, bounds) for bounds in report.bounds],
         benchmarks=benchmark_tables(report.benchmarks, sensitivity),
         curves=curve_tables(numbers, axis),
         single_times=single_time_sections(numbers),
@@ -150,25 +157,22 @@ def _on_demand(tables: list[dict[str, Any]], table: NumberTable | dict[str, Any]
 def _script() -> str:
     folder = files("cocensor.views.html") / "templates"
     paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
-    library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
-    return "\n".join((library, "(async () => {", '"use strict";', *own, "})();"))
+    library, *scripts = ((folder / path).read_text(encoding="utf-8") for path in paths)
+    return "\n".join((library, "(async () => {", '"use strict";', *scripts, "})();"))
 
 
 def _named(text: str) -> Markup:
     """Escaped text in which the names that users gave stand out, and no line ends between a number and its sign."""
     start, end = ISOLATE
-    parts = re.split(f"{start}(.*?){end}", text, flags=re.DOTALL)
-    return Markup("").join(_name(part) if k % 2 else _words(part) for k, part in enumerate(parts))
-
-
-def _words(text: str) -> Markup:
-    return Markup(re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text))))
-
-
-def _name(name: str) -> Markup:
-    short = shortened(name)
-    title = Markup(' title="{}"').format(name) if short != name else ""
-    return Markup("<bdi{}>{}</bdi>").format(title, short)
+    parts = []
+    for k, part in enumerate(re.split(f"{start}(.*?){end}", text, flags=re.DOTALL)):
+        if k % 2:
+            short = shortened(part)
+            title = Markup(' title="{}"').format(part) if short != part else ""
+            parts.append(Markup("<bdi{}>{}</bdi>").format(title, short))
+        else:
+            parts.append(Markup(_BEFORE_SIGN.sub("\u00a0", str(escape(part)))))
+    return Markup("").join(parts)
 
 
 def _policy(style: str, script: str) -> str:
@@ -180,6 +184,39 @@ def _policy(style: str, script: str) -> str:
     )
 
 
+def palette() -> dict[str, list[str]]:
+    """The colours of all plots, and their line styles as dashes of SVG."""
+    styles = list(islice(line_styles(), _N_STYLES))
+    return {
+        "colours": [style["color"] for style in styles],
+        "dashes": [_dashes(style["linestyle"]) for style in styles],
+    }
+
+
+def series(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """For each model the letter that stands for it, and the places of its colour and dashes in :func:`palette`."""
+    looks = palette()
+    return [
+        {
+            "name": name,
+            "letter": _letter(k),
+            "colour": looks["colours"].index(style["color"]),
+            "dash": looks["dashes"].index(_dashes(style["linestyle"])),
+        }
+        for k, (name, style) in enumerate(zip(evaluation.models, line_styles(), strict=False))
+    ]
+
+
+def _letter(k: int) -> str:
+    """A to Z, then AA, AB, ..."""
+    return ("" if k < 26 else _letter(k // 26 - 1)) + chr(ord("A") + k % 26)
+
+
+def _dashes(style: Any) -> str:
+    """A line style of matplotlib as SVG's ``stroke-dasharray``."""
+    return _DASHES[style] if isinstance(style, str) else " ".join(f"{2 * length:g}" for length in style[1])
+
+
 def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     """For every control its values, and what they are called."""
     evaluation, sensitivity, curves = report.evaluation, report.sensitivity, report.survival
@@ -187,7 +224,7 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     answers = {} if sensitivity is None else sensitivity.over_tau.answers
     after = None if sensitivity is None else sensitivity.over_ratio
     lines = () if sensitivity is None else sensitivity.over_tau.lines
-    families = [(name, family_name(name)) for name in lines]
+    families = [(name, name.capitalize()) for name in lines]
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [(name, labels[name]) for name in answers],
@@ -196,12 +233,12 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
         "at": single_times(evaluation),
         "dependence": [("", "as in the table"), *families],
-        "survival": [] if curves is None else [(name, family_name(name)) for name in curves.copula_graphic],
+        "survival": [] if curves is None else [(name, name.capitalize()) for name in curves.copula_graphic],
     }
 
 
 def _start(report: Report) -> dict[str, Any]:
-    """Where the controls stand at first: at the copula of the table, the hint, or amid the plausible range."""
+    """The first state of the controls: the copula of the table, the hint, or the middle of the plausible range."""
     evaluation, hint = report.evaluation, report.hint
     copula = evaluation.data.assumed.copula
     if hint is not None and hint.choice is not None and copula.is_independence:
@@ -211,7 +248,9 @@ def _start(report: Report) -> dict[str, Any]:
         grid = report.sensitivity.over_tau
         answers, taus = grid.answers[grid.primary], grid.points
         family = copula.name if copula.name in answers else next(iter(answers))
-        tau = _amid(report.sensitivity.plausible) if copula.is_independence else float(copula.tau)
+        tau, plausible = float(copula.tau), report.sensitivity.plausible
+        if copula.is_independence:  # the middle of the range above 0, or of all of it where none of it is
+            tau = ((max(plausible.low, 0.0) if plausible.high > 0 else plausible.low) + plausible.high) / 2
         nearest = min(answers[family], key=lambda point: abs(point - tau), default=taus[0])
         start |= {
             "adjustment": grid.primary,
@@ -221,12 +260,6 @@ def _start(report: Report) -> dict[str, Any]:
             "independence": taus.index(0.0) if 0.0 in taus else None,
         }
     return start
-
-
-def _amid(plausible: PlausibleRange) -> float:
-    """The middle of the plausible range above 0, or of all of it where none of it is."""
-    low = max(plausible.low, 0.0) if plausible.high > 0 else plausible.low
-    return (low + plausible.high) / 2
 
 
 def _settings(evaluation: Evaluation) -> dict[str, str]:

@@ -1,68 +1,67 @@
-"""Which dependence is plausible, as tables: bounds without assumption, benchmarks of covariates, and tipping points."""
+"""Tables of plausible dependences: bounds without assumption, benchmarks of covariates, and tipping points."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from math import isfinite
 from typing import Any
 
-from cocensor.study.lookup import metric_of
+from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.ranking import rankable
-from cocensor.study.report import Report
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.grid import ALL
 from cocensor.study.sensitivity.result import TippingPoint
-from cocensor.views.html.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
 from cocensor.views.html.grids import line_label
-from cocensor.views.text import bounds_in_words, plausible_tau_in_words
-from cocensor.views.text.bounds import pairs_from_leader
+from cocensor.views.html.tables import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
+from cocensor.views.text.bounds import bounds_in_words, pairs_from_leader
 from cocensor.views.text.digits import level_in_words
-from cocensor.views.text.names import ON_PAGE, family_name, model_name
+from cocensor.views.text.names import ON_PAGE, model_name
+from cocensor.views.text.sensitivity import plausible_tau_in_words
 
 # Of more pairs, those with the leading model alone; of more covariates, the others on demand.
 _FEW_PAIRS, _FEW_COVARIATES = 6, 8
 _HAPPENS = {"estimate": "scores change order", "interval": "no longer distinguishable"}
+_TIP_HEAD = (
+    "model",
+    "other",
+    "what happens",
+    "under",
+    "τ",
+    "hazard ratio after dropout",
+    "times the strongest covariate",
+    "better beyond",
+)
 
 
-def bound_tables(report: Report) -> list[dict[str, Any]]:
-    """For every metric whose bounds were handed over: tables of models and of pairs, and what they say in words."""
-    return [_bound_tables(bounds, pairs_from_leader(report.evaluation, bounds)) for bounds in report.bounds]
-
-
-def _bound_tables(bounds: Bounds, every_pair: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    label, level = bounds.metric.label, bounds.level
-    head: tuple[str, ...] = "lowest", "highest"
-    if level is not None:
-        head = (*head, f"{level_in_words(level)} interval")
-    models = NumberTable(
+def bound_tables(evaluation: Evaluation, bounds: Bounds) -> dict[str, Any]:
+    """Tables of models and of pairs, and what their bounds say in words."""
+    label, level, pair_table = bounds.metric.label, bounds.level, None
+    pairs = pairs_from_leader(evaluation, bounds)
+    interval = () if level is None else (f"{level_in_words(level)} interval",)
+    head, notes = ("lowest", "highest", *interval), list(map(str, bounds.notes))
+    if any(isfinite(bounds[pair].low) for pair in pairs):
+        rows = [
+            NumberRow((a, b), [*_bound_cells(bounds[a, b], level, "+"), _certain(bounds, a, b)])
+            for a, b in pairs
+        ]
+        caption = f"difference of the {label}, whatever the dependence"
+        pair_table = NumberTable(caption, ("model", "less", *head, "certainly better"), rows)
+    elif pairs:
+        notes.append(f"Differences have no bounds: {bounds[bounds.pairs[0]].missing}.")
+    model_table = NumberTable(
         f"{label} ({bounds.metric.direction} is better), whatever the dependence",
         ("model", *head),
         [NumberRow((model,), _bound_cells(bounds[model], level)) for model in bounds.models],
-        (*map(str, bounds.notes), *_unbounded(bounds)),
+        tuple(notes),
     )
-    pairs = None
-    if bounds.pairs and not _unbounded(bounds):
-        rows = [
-            NumberRow((a, b), [*_bound_cells(bounds[a, b], level, "+"), _certain(bounds, a, b)])
-            for a, b in every_pair
-        ]
-        caption = f"difference of the {label}, whatever the dependence"
-        pairs = NumberTable(caption, ("model", "less", *head, "certainly better"), rows)
     return {
         "metric": bounds.metric.name,
-        "statement": bounds_in_words(bounds, ON_PAGE, every_pair),
-        "models": models,
-        "pairs": pairs,
-        "are_many": len(bounds.pairs) > _FEW_PAIRS,
+        "statement": bounds_in_words(bounds, ON_PAGE, pairs),
+        "models": model_table,
+        "pairs": pair_table,
+        "are_many": len(pairs) > _FEW_PAIRS,
     }
-
-
-def _unbounded(bounds: Bounds) -> tuple[str, ...]:
-    """Why no pair has bounds; empty where one has some."""
-    if not bounds.pairs or any(isfinite(bounds[pair].low) for pair in bounds.pairs):
-        return ()
-    return (f"Differences have no bounds: {bounds[bounds.pairs[0]].missing}.",)
 
 
 def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[NumberCell]:
@@ -77,7 +76,7 @@ def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[Numb
 
 
 def _certain(bounds: Bounds, a: str, b: str) -> NumberCell:
-    """Who is better, in the population by the interval, or in this sample alone."""
+    """The better model, in the population by the interval, or in this sample alone."""
     in_population, in_sample = bounds.certain(a, b, bounds.level), bounds.certain(a, b)
     if in_population is not None:
         return NumberCell(model_name(in_population))
@@ -89,7 +88,7 @@ def _certain(bounds: Bounds, a: str, b: str) -> NumberCell:
 def benchmark_tables(
     benchmarks: CovariateBenchmarks | None, sensitivity: Sensitivity | None
 ) -> dict[str, Any]:
-    """What measured covariates would induce, the strongest few first, what stronger factors would, and what a τ takes.
+    """Tables of the τ that covariates and stronger factors would induce, and of the hidden factor that a τ takes.
 
     Empty where that has not been computed.
     """
@@ -127,13 +126,13 @@ def _tau_cell(tau: float, interval: tuple[float, float]) -> NumberCell:
 
 
 def _factor_table(benchmarks: CovariateBenchmarks) -> NumberTable:
-    """What factors that are stronger than measured ones would induce."""
-    taus = {
+    """The τ that factors stronger than measured ones would induce."""
+    factors = {
         "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
         for times, tau in benchmarks.multiples.items()
     }
-    taus["all covariates, if their effects all went the same way"] = benchmarks.aligned
-    rows = [NumberRow((name,), [number_cell(tau, digits=3)]) for name, tau in taus.items()]
+    factors["all covariates, if their effects all went the same way"] = benchmarks.aligned
+    rows = [NumberRow((factor,), [number_cell(tau, digits=3)]) for factor, tau in factors.items()]
     return NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), rows)
 
 
@@ -150,57 +149,35 @@ def _hidden_table(benchmarks: CovariateBenchmarks, sensitivity: Sensitivity | No
 
 
 def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
-    """For every metric and adjustment, where what is said of two models stops to hold; none without a second model."""
+    """For every metric and adjustment, where the order of two models turns or is lost; none without a second model."""
     evaluation, grid = sensitivity.evaluation, sensitivity.over_tau
     tables = []
-    for metric in evaluation.metrics:
-        for adjustment in grid.answers:
-            scored = [m for m in rankable(evaluation) if _is_scored(sensitivity, m, metric, adjustment)]
-            chosen = list(combinations(scored, 2))
-            notes = []
-            if len(chosen) > _FEW_PAIRS:
-                first = grid.reference(metric, adjustment)
-                chosen = [pair for pair in chosen if first in pair]
-                notes = [
-                    "The pairs with the best model at independence; tipping_table() of the sensitivity has all."
-                ]
-            rows = [
-                NumberRow((a, b), _tip_cells(tip))
-                for a, b in chosen
-                for tip in sensitivity.tipping_points(a, b, metric, adjustment)
+    for metric, (adjustment, lines) in product(evaluation.data.metrics, grid.answers.items()):
+        answers = [answer.values[metric.name] for line in lines.values() for answer in line.values()]
+        scored = [model for model in rankable(evaluation) if any(model in values for values in answers)]
+        chosen, notes = list(combinations(scored, 2)), list[str]()
+        if not chosen:
+            continue
+        if len(chosen) > _FEW_PAIRS:
+            first = grid.reference(metric.name, adjustment)
+            chosen = [pair for pair in chosen if first in pair]
+            notes = [
+                "The pairs with the best model at independence; tipping_table() of the sensitivity has all."
             ]
-            if not chosen:
-                continue
-            if not rows:
-                notes.append("On no line do two models change their order or become indistinguishable.")
-            label = evaluation.results[adjustment].label
-            caption = f"tipping points by the {metric_of(evaluation, metric).label}, {label}"
-            tables.append(NumberTable(caption, _TIP_HEAD, rows, tuple(notes), metric, adjustment))
+        rows = [
+            NumberRow((a, b), _tip_cells(tip))
+            for a, b in chosen
+            for tip in sensitivity.tipping_points(a, b, metric.name, adjustment)
+        ]
+        if not rows:
+            notes.append("On no line do two models change their order or become indistinguishable.")
+        caption = f"tipping points by the {metric.label}, {evaluation.results[adjustment].label}"
+        tables.append(NumberTable(caption, _TIP_HEAD, rows, tuple(notes), metric.name, adjustment))
     return tables
 
 
-_TIP_HEAD = (
-    "model",
-    "other",
-    "what happens",
-    "under",
-    "τ",
-    "hazard ratio after dropout",
-    "times the strongest covariate",
-    "better beyond",
-)
-
-
-def _is_scored(sensitivity: Sensitivity, model: str, metric: str, adjustment: str) -> bool:
-    return any(
-        model in answer.values[metric]
-        for line in sensitivity.over_tau.answers[adjustment].values()
-        for answer in line.values()
-    )
-
-
 def _tip_cells(tip: TippingPoint) -> list[NumberCell]:
-    under = family_name(tip.family)
+    under = tip.family.capitalize()
     if tip.family == HAZARD_RATIO:
         whose = line_label(ALL) if tip.reason is None else model_name(tip.reason)
         under = f"hazard ratio, {whose}"

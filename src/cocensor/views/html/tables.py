@@ -7,40 +7,105 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cocensor.data.times import TimeAxis, shown_time
 from cocensor.inference.comparisons import Comparison
-from cocensor.metrics import Metric
+from cocensor.metrics import CalibrationCurve, Metric
+from cocensor.metrics.single_time import time_in_label
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import FitCells, ImputationFit
 from cocensor.study.ranking import standing
-from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.tables import pairs_of
-from cocensor.views.html.cells import (
-    MISSING,
-    NumberCell,
-    NumberRow,
-    NumberTable,
-    both_ends,
-    interval_at,
-    number_cell,
-    pvalue_cell,
-)
-from cocensor.views.html.figures import series
 from cocensor.views.text.digits import decimals
-from cocensor.views.text.names import family_name, listed
+from cocensor.views.text.names import listed
 
+MISSING = "–"
 _N_TIMES = 5
 # Of more pairs, those with the leading model are shown first, and all others on demand.
 _FEW_PAIRS = 6
 # More than at least where a standard error would have fewer than two, or an end would seem to be 0.
 _DIGITS, _MOST_DIGITS = 4, 8
 _PAIR_HEAD = ("model", "less", "difference", "interval", "p", "adjusted p")
+_SINGLE_TIME_SECTIONS = ("discrimination", "calibration", "benefit")
+# Of a curve behind a value: so many of its points, or all where they are hardly more.
+_SHOWN, _FEW = 5, 12
+
+
+@dataclass(frozen=True)
+class NumberCell:
+    """A shown number with its full value, its interval in words, and what else is said beside it."""
+
+    text: str
+    value: float | None = None
+    beside: str = ""
+    best: bool = False
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """One row: its heading, in one or two parts, and its cells."""
+
+    head: tuple[str, ...]
+    cells: list[NumberCell]
+
+
+@dataclass(frozen=True)
+class NumberTable:
+    """A table of numbers; ``head`` has the headings of the rows' headings first."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: list[NumberRow]
+    notes: tuple[str, ...] = ()
+    metric: str = ""
+    adjustment: str = ""
+
+    def spec(self) -> dict[str, Any]:
+        """The parts from which the page's script makes the table."""
+        rows = [
+            {
+                "head": row.head,
+                "cells": [(cell.text, cell.interval, cell.beside, cell.best) for cell in row.cells],
+            }
+            for row in self.rows
+        ]
+        return {"caption": self.caption, "head": self.head, "notes": self.notes, "rows": rows}
+
+
+def number_cell(value: float | None, best: bool = False, digits: int = 4, interval: str = "") -> NumberCell:
+    """A number with so many decimals."""
+    if value is None or np.isnan(value):
+        return NumberCell(MISSING)
+    return NumberCell(f"{value:z.{digits}f}", value, best=best, interval=interval)
+
+
+def both_ends(low: float | None, high: float | None, digits: int = 4, sign: str = "") -> str:
+    """The two ends of an interval, or nothing where there are none."""
+    if low is None or high is None or np.isnan(low) or np.isnan(high):
+        return ""
+    return f"{low:{sign}z.{digits}f} to {high:{sign}z.{digits}f}"
+
+
+def _interval_at(limits: Mapping[str, Any] | None, k: int) -> str:
+    """The interval of one value along a curve, or nothing where it was not computed."""
+    return "" if limits is None else both_ends(limits["low"][k], limits["high"][k])
+
+
+def _pvalue_cell(value: float | None) -> NumberCell:
+    if value is None or np.isnan(value):
+        return NumberCell(MISSING)
+    return NumberCell("< 0.001" if value < 0.001 else f"{value:.3f}", value)
+
+
+def _labels(numbers: Mapping[str, Any]) -> dict[str, str]:
+    """The labels of adjustments by their names."""
+    return {adjustment["name"]: adjustment["label"] for adjustment in numbers["adjustments"]}
 
 
 # --- scores ---------------------------------------------------------------------------------------------
@@ -48,14 +113,14 @@ _PAIR_HEAD = ("model", "less", "difference", "interval", "p", "adjusted p")
 
 def summary_table(numbers: Mapping[str, Any]) -> NumberTable:
     """The scores of the models by every metric, with the true ones where they are known."""
-    names, primary, truth = _names(numbers["models"]), numbers["primary"], numbers.get("truth", {})
+    names, primary = [model["name"] for model in numbers["models"]], numbers["primary"]
     rows = []
     for metric in numbers["metrics"]:
-        true = {model: f"truth {value:z.4f}" for model, value in truth.get(metric["name"], {}).items()}
-        cells = [_score_cell(metric, primary, model, true.get(model, "")) for model in names]
+        true = numbers.get("truth", {}).get(metric["name"], {})
+        beside = {model: f"truth {value:z.4f}" for model, value in true.items()}
+        cells = [_score_cell(metric, primary, model, beside.get(model, "")) for model in names]
         rows.append(NumberRow((_head(metric),), cells))
-    [label] = (each["label"] for each in numbers["adjustments"] if each["name"] == primary)
-    return NumberTable(f"all metrics under “{label}”", ("metric", *names), rows)
+    return NumberTable(f"all metrics under “{_labels(numbers)[primary]}”", ("metric", *names), rows)
 
 
 def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[NumberTable]:
@@ -63,28 +128,26 @@ def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[Num
 
     In the last column are the true scores, where they are known.
     """
-    names, adjustments = _names(numbers["models"]), _names(numbers["adjustments"])
-    truth = () if evaluation.truth is None else (evaluation.truth,)
-    labels = [each["label"] for each in numbers["adjustments"]] + [scores.label for scores in truth]
+    labels, truth = _labels(numbers), evaluation.truth
+    heads = ("model", *labels.values(), *([] if truth is None else [truth.label]))
     tables = []
     for metric, by in zip(evaluation.data.metrics, numbers["metrics"], strict=True):
-        rows = [
-            NumberRow(
-                (model,),
-                [_score_cell(by, name, model, _rank_and_skill(by, name, model)) for name in adjustments]
-                + [_true_cell(scores, metric, model) for scores in truth],
-            )
-            for model in names
-        ]
-        bases = [by["reference"].get(name) for name in adjustments]
-        bases += [base and base.value for scores in truth for base in [scores.reference.get(metric.name)]]
-        rows.append(NumberRow(("Kaplan–Meier, the same for all",), [*map(number_cell, bases)]))
-        tables.append(NumberTable(_head(by), ("model", *labels), rows, metric=metric.name))
+        cells = {
+            model: [_score_cell(by, name, model, _rank_and_skill(by, name, model)) for name in labels]
+            for model in evaluation.models
+        }
+        bases = [number_cell(by["reference"].get(name)) for name in labels]
+        if truth is not None:
+            true_base = truth.reference.get(metric.name)
+            bases.append(number_cell(None if true_base is None else true_base.value))
+            for model, row in cells.items():
+                value = truth.value(metric.name, model)
+                skill = None if true_base is None else metric.skill(value, true_base.value)
+                row.append(replace(number_cell(value), beside=", ".join(_skill(skill))))
+        rows = [NumberRow((model,), row) for model, row in cells.items()]
+        rows.append(NumberRow(("Kaplan–Meier, the same for all",), bases))
+        tables.append(NumberTable(_head(by), heads, rows, metric=metric.name))
     return tables
-
-
-def _names(parts: list[dict[str, Any]]) -> list[str]:
-    return [part["name"] for part in parts]
 
 
 def _head(metric: Mapping[str, Any]) -> str:
@@ -105,21 +168,12 @@ def _rank_and_skill(metric: Mapping[str, Any], adjustment: str, model: str) -> s
     return ", ".join(([] if rank is None else [f"rank {rank}"]) + _skill(skill))
 
 
-def _true_cell(truth: AdjustmentScores, metric: Metric, model: str) -> NumberCell:
-    """The true score of a model, with its skill; nothing ranks by it."""
-    value, base = truth.value(metric.name, model), truth.reference.get(metric.name)
-    skill = None if base is None else metric.skill(value, base.value)
-    return replace(number_cell(value), beside=", ".join(_skill(skill)))
-
-
 def _skill(skill: float | None) -> list[str]:
     return [] if skill is None or np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
 
 
-def range_table(sensitivity: Sensitivity | None) -> NumberTable | None:
-    """From where to where the scores go over all families and τ, and who has the best one where."""
-    if sensitivity is None:
-        return None
+def range_table(sensitivity: Sensitivity, letters: Mapping[str, str]) -> NumberTable:
+    """The smallest and largest scores over all families and τ, and the best model at each point, by letters."""
     evaluation, grid = sensitivity.evaluation, sensitivity.over_tau
     rows = []
     for metric in evaluation.data.metrics:
@@ -132,20 +186,19 @@ def range_table(sensitivity: Sensitivity | None) -> NumberTable | None:
             NumberCell(both_ends(min(values, default=None), max(values, default=None)) or MISSING)
             for values in scores.values()
         ]
-        head = f"{metric.label} ({metric.direction} is better)"
-        rows.append(NumberRow((head,), [*cells, NumberCell(_leaders(sensitivity, metric))]))
+        cells.append(NumberCell(_leaders(sensitivity, metric, letters)))
+        rows.append(NumberRow((f"{metric.label} ({metric.direction} is better)",), cells))
     label = evaluation.results[grid.primary].label
     caption = f"the same over all families and τ under “{label}”: smallest to largest score"
     return NumberTable(caption, ("metric", *evaluation.models, "best score"), rows)
 
 
-def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
-    """Who has the best score at how many points of the grid, by letters."""
+def _leaders(sensitivity: Sensitivity, metric: Metric, letters: Mapping[str, str]) -> str:
+    """The models with the best score, with the number of points of the grid where they have it."""
     leaders = sensitivity.over_tau.leaders(metric.name)
     points = [models for line in leaders.values() for models in line.values()]
     if not any(points):
         return MISSING
-    letters = {model["name"]: model["letter"] for model in series(sensitivity.evaluation)}
     counts = Counter(letters[model] for models in points for model in models)
     if set(counts.values()) == {len(points)}:
         return f"always {listed([*counts])}"
@@ -170,25 +223,24 @@ def difference_tables(evaluation: Evaluation) -> list[dict[str, Any]]:
     tables = []
     for metric in evaluation.data.metrics:
         pairs = pairs_of(evaluation, metric)
-        ranked = standing(evaluation, metric.name).ranks
-        if not pairs or not ranked:
+        ranks = standing(evaluation, metric.name).ranks
+        if not pairs or not ranks:
             continue
-        leader = min(ranked, key=lambda model: ranked[model])
+        leader = min(ranks, key=lambda model: ranks[model])
         few = len(pairs) <= _FEW_PAIRS
-        shown = [pair for pair in pairs if few or leader in (pair.a, pair.b)]
         label = evaluation.results[evaluation.primary].label
         caption = f"{metric.label} by “{label}”, {metric.direction} is better"
-        every = None
+        all_pairs = None
         if not few and metric is evaluation.data.metrics[0]:
             rows = [_pair_row(pair, None, level) for pair in pairs]
-            every = NumberTable(f"all pairs, {caption}", _PAIR_HEAD, rows)
-        rows = [_pair_row(pair, leader, level) for pair in shown]
+            all_pairs = NumberTable(f"all pairs, {caption}", _PAIR_HEAD, rows)
+        rows = [_pair_row(pair, leader, level) for pair in pairs if few or leader in (pair.a, pair.b)]
         tables.append(
             {
                 "leader": leader,
                 "side": "right" if metric.direction == "smaller" else "left",
                 "table": NumberTable(caption, _PAIR_HEAD, rows, metric=metric.name),
-                "all_pairs": every,
+                "all_pairs": all_pairs,
             }
         )
     return tables
@@ -208,9 +260,9 @@ def _pair_row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
         NumberCell(MISSING)
         if np.isnan(difference)
         else NumberCell(f"{difference:+z.{digits}f}", difference + 0.0),
-        NumberCell(interval, beside="" if pair.missing is None else pair.missing),
-        pvalue_cell(pair.pvalue),
-        pvalue_cell(pair.adjusted_pvalue),
+        NumberCell(interval, beside=pair.missing or ""),
+        _pvalue_cell(pair.pvalue),
+        _pvalue_cell(pair.adjusted_pvalue),
     ]
     return NumberRow(names, cells)
 
@@ -220,8 +272,7 @@ def _pair_row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
 
 def curve_tables(numbers: Mapping[str, Any], axis: TimeAxis) -> list[NumberTable]:
     """For every metric that has values over time, those at a few of the times, by adjustment and model."""
-    labels = {each["name"]: each["label"] for each in numbers["adjustments"]}
-    tables = []
+    labels, tables = _labels(numbers), []
     for metric in numbers["metrics"]:
         if metric["curve_label"] is None:
             continue
@@ -232,9 +283,9 @@ def curve_tables(numbers: Mapping[str, Any], axis: TimeAxis) -> list[NumberTable
         for name, curves in metric["curves"].items():
             errors = metric.get("curve_errors", {}).get(name, {})
             for model, curve in curves.items():
-                cells = [number_cell(curve[k], interval=interval_at(errors.get(model), k)) for k in shown]
+                cells = [number_cell(curve[k], interval=_interval_at(errors.get(model), k)) for k in shown]
                 rows.append(NumberRow((labels[name], model), cells))
-        head = ("adjustment", "model", *(_time_head(axis, times[k]) for k in shown))
+        head = ("adjustment", "model", *(f"t = {axis.said(times[k])}" for k in shown))
         tables.append(NumberTable(f"{metric['curve_label']} at single times", head, rows))
     return tables
 
@@ -247,26 +298,26 @@ def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> Number
     shown = np.linspace(0, len(times) - 1, _N_TIMES).astype(int).tolist()
     lines = [(("Kaplan–Meier", MISSING), survival["kaplan_meier"])]
     lines += [
-        ((family_name(family), f"{tau:g}"), values)
+        ((family.capitalize(), f"{tau:g}"), values)
         for family, curves in survival["copula_graphic"].items()
         for tau, values in zip(survival["taus"], curves, strict=True)
     ]
     return NumberTable(
         f"Survival probability, {survival['sample']} sample",
-        ("curve", "τ", *(_time_head(axis, times[k]) for k in shown)),
+        ("curve", "τ", *(f"t = {axis.said(times[k])}" for k in shown)),
         [NumberRow(head, [number_cell(values[k]) for k in shown]) for head, values in lines],
     )
 
 
 def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
-    """The profile log-likelihood less its maximum, by family along τ."""
+    """The profile log-likelihood minus its maximum, by family along τ."""
     if profile is None:
         return None
     families = profile["families"]
     curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
     return NumberTable(
         "Profile log-likelihood less its maximum",
-        ("τ", *map(family_name, families)),
+        ("τ", *map(str.capitalize, families)),
         [
             NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
             for tau in sorted(set().union(*curves))
@@ -274,9 +325,87 @@ def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
     )
 
 
-def _time_head(axis: TimeAxis, t: float) -> str:
-    """A time as the heading of a column."""
-    return f"t = {axis.said(t)}"
+# --- discrimination, calibration and benefit ------------------------------------------------------------
+
+
+def single_time_sections(numbers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The three sections by name.
+
+    ``shown`` says whether there are metrics for a section, and ``levels`` whether values in cells lie behind one;
+    ``summaries`` are what was computed in full, and ``curves`` those behind the values.
+    """
+    in_full = {"calibration": [*_calibration_tables(numbers), *_d_calibration_tables(numbers)]}
+    sections = {}
+    for name in _SINGLE_TIME_SECTIONS:
+        metrics = [metric for metric in numbers["metrics"] if metric["kind"] == name]
+        sections[name] = {
+            "shown": bool(metrics),
+            "levels": any(metric["profile_style"] == "levels" for metric in metrics),
+            "summaries": in_full.get(name, []),
+            "curves": [table for metric in metrics if (table := _profile_table(numbers, metric)).rows],
+        }
+    return sections
+
+
+def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """The times that the sections show, as the script and as the page write them; '' for the horizon."""
+    metrics = [metric for metric in evaluation.data.metrics if metric.kind in _SINGLE_TIME_SECTIONS]
+    times = sorted({metric.at for metric in metrics if metric.at is not None})
+    shown = [(repr(at), time_in_label(at, evaluation.data.time_axis.unit)) for at in times]
+    if any(metric.at is None and metric.single_times == "only" for metric in metrics):
+        shown.append(("", evaluation.data.time_axis.said(evaluation.data.horizon.time)))
+    return shown
+
+
+def _calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:
+    """By adjustment what calibration curves say in single numbers."""
+    rows: dict[str, list[NumberRow]] = {}
+    for curve in sorted(numbers["details"]["calibration"], key=lambda curve: curve["time"]):
+        cells = [
+            number_cell(summary["value"], digits=3, interval=both_ends(summary["low"], summary["high"], 3))
+            for summary in map(curve.get, CalibrationCurve.summaries)
+        ]
+        at = f"at {time_in_label(curve['time'], numbers['time']['unit'])}"
+        rows.setdefault(curve["adjustment"], []).append(NumberRow((at, curve["model"]), cells))
+    head = ("time", "model", *CalibrationCurve.summaries.values())
+    labels = _labels(numbers)
+    return [NumberTable(f"calibration under “{labels[name]}”", head, own) for name, own in rows.items()]
+
+
+def _d_calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:
+    """By adjustment the tests of D-calibration."""
+    rows: dict[str, list[NumberRow]] = {}
+    for test in numbers["details"]["d_calibration"]:
+        pvalue = _pvalue_cell(test["pvalue"])
+        cells = [number_cell(test["statistic"], digits=1), NumberCell(f"{test['df']}"), pvalue]
+        if test["missing"] is not None:
+            cells = [NumberCell(MISSING, beside=test["missing"]), NumberCell(MISSING), NumberCell(MISSING)]
+        rows.setdefault(test["adjustment"], []).append(NumberRow((test["model"],), cells))
+    head, labels = ("model", "χ²", "degrees of freedom", "p"), _labels(numbers)
+    caption = "test of D-calibration under"
+    return [NumberTable(f"{caption} “{labels[name]}”", head, own) for name, own in rows.items()]
+
+
+def _profile_table(numbers: Mapping[str, Any], metric: Mapping[str, Any]) -> NumberTable:
+    """The curves behind the values of a metric at a few points, with intervals where these were computed."""
+    labels, rows = _labels(numbers), []
+    for name, profiles in metric["profiles"].items():
+        errors = metric.get("profile_errors", {}).get(name, {})
+        for model, profile in profiles.items():
+            x, y = profile["x"], profile["y"]
+            shown = list(range(len(x)))
+            if len(x) > _FEW:
+                shown = np.linspace(0, len(x) - 1, _SHOWN + 2).round().astype(int)[1:-1].tolist()
+            intervals = [_interval_at(errors.get(model), k) for k in shown]
+            cells = [
+                replace(number_cell(y[k], interval=interval), beside=f"at {x[k]:.3g}")
+                for k, interval in zip(shown, intervals, strict=True)
+            ]
+            rows.append(NumberRow((labels[name], model), cells))
+    across, up = metric["profile_labels"] or ("", "")
+    widest = max((len(row.cells) for row in rows), default=0)
+    head = ("adjustment", "model", *[""] * widest)
+    return NumberTable(f"{metric['label']}: {up}, by {across}", head, rows, metric=metric["name"])
 
 
 # --- the fit of the imputation model --------------------------------------------------------------------

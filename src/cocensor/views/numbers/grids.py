@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import FloatArray
-from cocensor._json import finite
+from cocensor._json import plain
 from cocensor.metrics import MetricValue
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.grid import Grid
@@ -27,15 +27,15 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
     """
     grid, after = sensitivity.over_tau, sensitivity.over_ratio
     numbers: dict[str, Any] = {
-        "families": list(grid.lines),
-        "taus": list(grid.points),
+        "families": grid.lines,
+        "taus": grid.points,
         "statement": sensitivity.statement,
         "verdict": sensitivity.verdict.to_dict(),
         **_grid(grid),
         **_curves_behind(grid),
         "hazard_ratios": {
             adjustment: {
-                family: [finite(grid.hazard_ratio(family, tau, adjustment)) for tau in grid.points]
+                family: [grid.hazard_ratio(family, tau, adjustment) for tau in grid.points]
                 for family in by_family
             }
             for adjustment, by_family in grid.answers.items()
@@ -44,24 +44,19 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
         "changes": _listed(grid, grid.changes),
         "after_dropout": None
         if after is None
-        else {"lines": list(after.lines), "hazard_ratios": list(after.points), **_grid(after)},
+        else {"lines": after.lines, "hazard_ratios": after.points, **_grid(after)},
         "plausible": asdict(sensitivity.plausible),
     }
     for metric, by_adjustment in numbers.get("pairs", {}).items():
         for adjustment, pairs in by_adjustment.items():
             for pair in pairs:
-                pair["tips"] = [
-                    {
-                        key: finite(value) if isinstance(value, float) else value
-                        for key, value in vars(tip).items()
-                    }
-                    for tip in sensitivity.tipping_points(pair["a"], pair["b"], metric, adjustment)
-                ]
-    return numbers
+                tips = sensitivity.tipping_points(pair["a"], pair["b"], metric, adjustment)
+                pair["tips"] = [vars(tip) for tip in tips]
+    return dict(plain(numbers))
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
-    """All numbers of a grid: values by metric, adjustment, line and model, along its points."""
+    """Values by metric, adjustment, line and model, along the points of a grid."""
     numbers = {
         "primary": grid.primary,
         "scores": _by_adjustment(grid, _scores),
@@ -98,24 +93,26 @@ def _listed(grid: Grid, parts: Callable[[str, str], Iterable[Any]]) -> list[dict
     ]
 
 
+def attributes(of: Any, *names: str) -> dict[str, Any]:
+    """Some attributes by their names."""
+    return {name: getattr(of, name) for name in names}
+
+
 def _line_name(grid: Grid) -> str:
     return "line" if grid.is_of_ratios else "family"
-
-
-# --- values ---------------------------------------------------------------------------------------------
 
 
 def _scores(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
     scores = {}
     for line in grid.answers[adjustment]:
         values = [grid.values(line, point, metric, adjustment) for point in grid.points]
-        scores[line] = {model: [each.get(model) for each in values] for model in grid.evaluation.models}
+        scores[line] = {model: [row.get(model) for row in values] for model in grid.evaluation.models}
     return scores
 
 
 def _best(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
     best = grid.best(metric, adjustment)
-    return {line: [list(by_point.get(point, ())) for point in grid.points] for line, by_point in best.items()}
+    return {line: [by_point.get(point, ()) for point in grid.points] for line, by_point in best.items()}
 
 
 def _curves_behind(grid: Grid) -> dict[str, Any]:
@@ -132,7 +129,7 @@ def _curves_behind(grid: Grid) -> dict[str, Any]:
     return {
         "profile_points": x,
         "profiles": _by_adjustment(
-            grid, partial(_curves, curve_of=lambda value: None if value.profile is None else value.profile.y)
+            grid, partial(_curves, curve_of=lambda value: value.profile and value.profile.y)
         ),
         "curve_times": _rounded(grid.evaluation.data.times),
         "curves": _by_adjustment(grid, partial(_curves, curve_of=lambda value: value.curve)),
@@ -140,10 +137,7 @@ def _curves_behind(grid: Grid) -> dict[str, Any]:
 
 
 def _curves(
-    grid: Grid,
-    metric: str,
-    adjustment: str,
-    curve_of: Callable[[MetricValue], FloatArray | None],
+    grid: Grid, metric: str, adjustment: str, curve_of: Callable[[MetricValue], FloatArray | None]
 ) -> dict[str, Any]:
     """By line and model, one curve at each point; null where there is none."""
     numbers: dict[str, Any] = {}
@@ -161,13 +155,10 @@ def _curves(
     return numbers
 
 
-def _rounded(curve: FloatArray) -> list[float | None]:
+def _rounded(curve: FloatArray) -> list[float]:
     """Some of the points of a curve, in a few digits."""
     some = np.unique(np.linspace(0, curve.size - 1, min(curve.size, _POINTS)).round().astype(int))
-    return [finite(float(f"{value:.{_DIGITS}g}")) for value in curve[some].tolist()]
-
-
-# --- errors ---------------------------------------------------------------------------------------------
+    return [float(f"{value:.{_DIGITS}g}") for value in curve[some].tolist()]
 
 
 def _errors(grid: Grid, metric: str, adjustment: str, minus: str | None = None) -> dict[str, Any]:
@@ -178,29 +169,20 @@ def _errors(grid: Grid, metric: str, adjustment: str, minus: str | None = None) 
             continue
         bands = grid.bands(model, minus, metric, adjustment)
         for line, curve in grid.along(model, minus, metric, adjustment).items():
-            limits = {
-                "standard_errors": curve.standard_errors,
-                "low": curve.low,
-                "high": curve.high,
-                "band_low": bands[line].low,
-                "band_high": bands[line].high,
-            }
+            limits = attributes(curve, "standard_errors", "low", "high")
+            limits |= {"band_low": bands[line].low, "band_high": bands[line].high}
             if minus is not None:
                 limits["differences"] = curve.values
+            places = {position: k for k, position in enumerate(curve.positions.tolist())}
+            at = [places.get(grid.position(point)) for point in grid.points]
             numbers.setdefault(line, {})[model] = {
-                name: _along(grid, curve.positions, values) for name, values in limits.items()
+                name: [None if k is None else values[k] for k in at] for name, values in limits.items()
             }
     return numbers
 
 
-def _along(grid: Grid, positions: FloatArray, values: FloatArray) -> list[float | None]:
-    """Values at all points of the grid; null where there is none."""
-    at = dict(zip(positions.tolist(), map(finite, values.tolist()), strict=True))
-    return [at.get(grid.position(point)) for point in grid.points]
-
-
 def _differences(grid: Grid, metric: str, adjustment: str) -> dict[str, Any] | None:
-    """Scores less that of the reference, of the models that have one besides it."""
+    """Scores minus that of the reference, of the models that have one besides it."""
     if not grid.leaders(metric, adjustment):
         return None
     reference = grid.reference(metric, adjustment)
@@ -209,30 +191,20 @@ def _differences(grid: Grid, metric: str, adjustment: str) -> dict[str, Any] | N
 
 
 def _pairs(grid: Grid, metric: str, adjustment: str) -> list[dict[str, Any]]:
-    """Of every two models: how far one is better beyond chance, and where their order turns."""
-    numbers = []
+    """By pair of models, how far one is better beyond chance, and where their order turns."""
+    numbers, line_name = [], _line_name(grid)
     for a, b in combinations(grid.evaluation.models, 2):
         pair = grid.pair(a, b, metric, adjustment)
         if not any(np.isfinite(curve.values).any() for curve in pair.curves.values()):
             continue
-        leads = {
-            line: lead and dict(vars(lead)) for line in (None, *pair.curves) for lead in [pair.lead(line)]
-        }
+        leads = {line: pair.lead(line) for line in (None, *pair.curves)}
+        by_line = {line: lead and vars(lead) for line, lead in leads.items()}
+        turns = [
+            {line_name: point.line, **attributes(point, "at", "interval", "sign_above")}
+            for point in pair.tipping_points()
+        ]
+        lead = by_line.pop(None)
         numbers.append(
-            {
-                "a": a,
-                "b": b,
-                "lead": leads.pop(None),
-                f"lead_by_{_line_name(grid)}": leads,
-                "tipping_points": [
-                    {
-                        _line_name(grid): point.line,
-                        "at": point.at,
-                        "interval": point.interval and list(point.interval),
-                        "sign_above": point.sign_above,
-                    }
-                    for point in pair.tipping_points()
-                ],
-            }
+            {"a": a, "b": b, "lead": lead, f"lead_by_{line_name}": by_line, "tipping_points": turns}
         )
     return numbers

@@ -31,24 +31,19 @@ def chosen_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[floa
     return tuple(dict.fromkeys(times))
 
 
-def chosen_models(
-    evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
-) -> tuple[str, ...]:
+def chosen_models(evaluation: Evaluation, models: str | Sequence[str] | None) -> tuple[str, ...]:
     """Models, by default all of the evaluation."""
-    names = at_least_one(models, argument, evaluation.models)
+    names = at_least_one(models, "models", evaluation.models)
     for name in names:
-        check_choice(name, argument, evaluation.models)
+        check_choice(name, "models", evaluation.models)
     return names
 
 
 def models_with_curves(
-    evaluation: Evaluation,
-    models: str | Sequence[str] | None,
-    argument: str = "models",
-    at: float | None = None,
+    evaluation: Evaluation, models: str | Sequence[str] | None, at: float | None = None
 ) -> tuple[str, ...]:
     """Models that predict survival curves, or the chance ``at`` a time, by default all such of the evaluation."""
-    names, predictions = chosen_models(evaluation, models, argument), evaluation.data.predictions
+    names, predictions = chosen_models(evaluation, models), evaluation.data.predictions
     times = evaluation.data.times if at is None else np.array([at])
     limits = {
         name: predictions[name].limit
@@ -59,7 +54,7 @@ def models_with_curves(
         names = tuple(name for name in names if name in predictions and name not in limits)
     elif limits:
         name, limit = next(iter(limits.items()))
-        raise ValueError(f"{argument} must predict survival curves, but {name!r} {limit}.")
+        raise ValueError(f"models must predict survival curves, but {name!r} {limit}.")
     if not names:
-        raise ValueError(f"{argument} must predict survival curves, but none does.")
+        raise ValueError("models must predict survival curves, but none does.")
     return names

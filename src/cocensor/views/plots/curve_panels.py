@@ -1,4 +1,4 @@
-"""A panel of curves with their bands, and what they are read against."""
+"""A panel of curves with their bands, what they are read against, and the axis of time below them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, escaped
-from cocensor.views.plots.panels import Tick
+from cocensor.data import RiskTable
+from cocensor.data.times import TimeAxis
+from cocensor.views.plots.panels import Tick, ticks_with_room
 from cocensor.views.plots.style import TRUTH, Limits, Look, area, explain, line_styles, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: The colour of what is said of all curves alike.
+INK = "0.2"
+# In points: from one line of numbers at risk to the next, and from the label of the axis to the first.
+_LINE, _GAP = 12.0, 3.0
+_SMALL: dict[str, Any] = {"fontsize": "small", "va": "top", "annotation_clip": False}
 #: Groups of subjects around a calibration curve.
 GROUP: Look = {"marker": "o", "markersize": 5.0, "markerfacecolor": "white", "linestyle": "none"}
 _HISTOGRAM: dict[str, Any] = {
@@ -160,3 +167,43 @@ def _draw_histogram(ax: Axes, counts: IntArray, edges: FloatArray) -> None:
     )
     ax.set_ylim(bottom, top)
     ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])
+
+
+@dataclass(frozen=True, eq=False)
+class BelowCurves:
+    """The axis of time below curves, and the outcomes behind the numbers at risk, by the colour of the numbers."""
+
+    time_axis: TimeAxis
+    at_risk: Mapping[str, RiskTable]
+
+    @classmethod
+    def of(cls, time_axis: TimeAxis, table: RiskTable | None) -> BelowCurves:
+        """With the numbers of one sample, where they are known."""
+        return cls(time_axis, {} if table is None else {INK: table})
+
+    def n_lines(self, at_risk: bool) -> int:
+        """The number of lines that the numbers at risk take, their heading among them."""
+        return 1 + len(self.at_risk) if at_risk and self.at_risk else 0
+
+    def draw(self, ax: Axes, start: float, end: float, at_risk: bool) -> None:
+        """Mark the axis of time from ``start`` to ``end``, with the numbers at risk below the marks if asked to."""
+        marks = self.time_axis.marks(start, end)
+        ax.set(xlabel=escaped(self.time_axis.label), xlim=(start, end))
+        ax.set_xticks(marks)
+        if not self.n_lines(at_risk):
+            return
+        rows = {
+            colour: [f"{n:,.{0 if n == int(n) else 1}f}" for n in table.at_risk_at(marks)]
+            for colour, table in self.at_risk.items()
+        }
+        widest = [max(texts, key=len) for texts in zip(*rows.values(), strict=True)]
+        kept = {at for _, at in ticks_with_room(ax, zip(widest, marks, strict=True))}
+        labels: Any = ax.xaxis.get_tightbbox()
+        down = (labels.y0 - ax.bbox.y0) * 72.0 / ax.figure.dpi - _GAP
+        below = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", **_SMALL}
+        ax.annotate("number at risk", (start, 0.0), (0.0, down), color=INK, **below)
+        for line, (colour, texts) in enumerate(rows.items(), start=1):
+            for at, text in zip(marks, texts, strict=True):
+                if at in kept:
+                    place = (0.0, down - line * _LINE)
+                    ax.annotate(text, (at, 0.0), place, ha="center", color=colour, **below)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,10 +23,9 @@ from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.lookup import metric_of, results_of
-from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Bounds, Sensitivity
 from cocensor.views.plots.choices import at_least_one, chosen_models, chosen_times, models_with_curves
-from cocensor.views.plots.curve_panels import GROUP, CurvePanel, Guide, Line
+from cocensor.views.plots.curve_panels import GROUP, INK, BelowCurves, CurvePanel, Guide, Line
 from cocensor.views.plots.dependence import (
     BEST,
     CHANGE,
@@ -35,10 +35,8 @@ from cocensor.views.plots.dependence import (
     lines_of,
     score_panel,
 )
-from cocensor.views.plots.over_time import INK, BelowCurves
 from cocensor.views.plots.panels import draw_panels, wrapped
 from cocensor.views.plots.single_times import (
-    area_in_words,
     calibration_panels,
     d_calibration_panel,
     decision_panel,
@@ -56,7 +54,7 @@ from cocensor.views.plots.style import (
     line_styles,
     shaded_area,
 )
-from cocensor.views.text.digits import level_in_words
+from cocensor.views.text.digits import level_in_words, with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,8 +178,11 @@ class CurveDisplay:
             true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
             truth = {model: curve[order] for model, curve in _curves(true, minus).items()}
             lowest = 0.0 if by.best == 0 and minus is None else None
+            title, copula = scores.label, getattr(scores.adjustment, "copula", None)
+            if isinstance(copula, Copula):
+                title = f"{title}\n{copula.name}, τ = {copula.tau:.2g}"
             panels[scores.name] = CurvePanel(
-                lines, guides, _title(scores), ylabel=label, truth=truth, ylim=(lowest, None)
+                lines, guides, title, ylabel=label, truth=truth, ylim=(lowest, None)
             )
         below = BelowCurves.of(evaluation.data.time_axis, evaluation.data.risk_table)
         return cls(evaluation.models, panels, shaded, below=below)
@@ -269,9 +270,9 @@ class CurveDisplay:
                 if model in errors.values:
                     curve = errors.of(model)
                     lines[model] = Line(errors.x[model], curve.values, limits_of(curve, band, level))
-                    area = area_in_words(evaluation.score(model, "auc", scores.name, at=t), level)
-                    several = len(times) > 1
-                    areas.setdefault(model, []).append(f"{area} by {axis.said(t)}" if several else area)
+                    score = evaluation.score(model, "auc", scores.name, at=t)
+                    auc = with_interval(score, level, in_short=True)
+                    areas.setdefault(model, []).append(f"{auc} by {axis.said(t)}" if len(times) > 1 else auc)
             chance = Guide("chance", (0.0, 1.0), (0.0, 1.0), THIN)
             panels[t] = CurvePanel(
                 lines,
@@ -321,11 +322,8 @@ class CurveDisplay:
         shaded = shaded_area(band, level)
         shown, panels = None if level is None else band, dict[tuple[str, float], CurvePanel]()
         for t in chosen_times(evaluation, at):
-            curves = {
-                model: evaluation.calibration_curve(model, t, scores.name)
-                for model in models_with_curves(evaluation, models, at=t)
-            }
-            time = evaluation.data.time_axis.named(t)
+            names, time = models_with_curves(evaluation, models, at=t), evaluation.data.time_axis.named(t)
+            curves = {model: evaluation.calibration_curve(model, t, scores.name) for model in names}
             for model, panel in calibration_panels(curves, time, scores.label, shown).items():
                 panels[model, t] = panel
         size = (5.2, 5.2) if len(panels) == 1 else (3.4, 3.9)
@@ -563,11 +561,8 @@ class CurveDisplay:
         adjustment : str, optional
             By default the evaluation's ``primary``.
         """
-        scores, shown = (
-            results_of(evaluation, adjustment),
-            shaded_area("pointwise", evaluation.data.confidence_level),
-        )
-        panels = {}
+        scores, panels = results_of(evaluation, adjustment), {}
+        shown = shaded_area("pointwise", evaluation.data.confidence_level)
         for model in models_with_curves(evaluation, models):
             test = evaluation.d_calibration(model, scores.name)
             panels[model] = d_calibration_panel(model, test, scores.label, limits=bool(shown))
@@ -591,13 +586,9 @@ class CurveDisplay:
         """
         model = fit.worst if model is None else model
         check_choice(model, "model", tuple(fit.cells))
-        starts, unit = (
-            [0.0, *fit.periods[:-1]],
-            "" if fit.time_axis.unit is None else f" {escaped(fit.time_axis.unit)}",
-        )
-        periods = [
-            f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in zip(starts, fit.periods, strict=True)
-        ]
+        unit = "" if fit.time_axis.unit is None else f" {escaped(fit.time_axis.unit)}"
+        ends = pairwise([0.0, *fit.periods])
+        periods = [f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in ends]
         panels = {
             kind: fit_panel(kind, cells, periods, model)
             for kind, cells in fit.cells[model].items()
@@ -644,12 +635,6 @@ def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict
 
 def _numbers(values: Mapping[str, MetricValue]) -> dict[str, float]:
     return {model: value.value for model, value in values.items()}
-
-
-def _title(scores: AdjustmentScores) -> str:
-    copula = getattr(scores.adjustment, "copula", None)
-    on = f"\n{copula.name}, τ = {copula.tau:.2g}" if isinstance(copula, Copula) else ""
-    return f"{scores.label}{on}"
 
 
 def _at_risk(estimators: Mapping[str, MarginEstimator]) -> dict[str, RiskTable]:

@@ -135,8 +135,8 @@ def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: st
                 ends = [points[0] if low is None else low, points[-1] if high is None else high]
                 marks.append(Marks(model, ends, [0.0, 0.0], _MAY_BE))
     side = "above" if by.direction == "smaller" else "below"
-    said = by.label, f"minus that of {reference}", f"({side} 0: {reference} is better)"
-    zero, ylabel = Guide("", None, 0.0, ZERO), "\n".join(map(wrapped, said))
+    label = by.label, f"minus that of {reference}", f"({side} 0: {reference} is better)"
+    zero, ylabel = Guide("", None, 0.0, ZERO), "\n".join(map(wrapped, label))
     return CurvePanel(lines, [zero], title, ylabel=ylabel, marks=marks, axis=axis)
 
 
@@ -161,7 +161,7 @@ def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
 def _draw_tau_axis(
     sensitivity: Sensitivity, family: str, adjustment: str, limits: tuple[float, float], ax: Axes
 ) -> None:
-    """Kendall's τ, with what helps to judge which τ is plausible."""
+    """An axis of Kendall's τ, with the plausible range, covariates and hazard ratios."""
     ax.axvspan(sensitivity.plausible.low, sensitivity.plausible.high, **PLAUSIBLE)
     ax.set_xlabel("Kendall's τ of event and dropout")
     ax.set_xlim(*limits)

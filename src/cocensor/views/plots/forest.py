@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,6 @@ from cocensor.views.plots.style import (
     Look,
     area,
     best_in_words,
-    colours,
     explain,
     line_styles,
 )
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _Key = tuple[str, float | None]
+_Bar = tuple[Bound, tuple[float, float] | None, tuple[str, float]]
 
 # Hazard ratios of a hidden factor. What leaves no room for those behind it is left out, so the more telling come first.
 _HIDDEN = (2.0, 1.5, 3.0, 5.0, 1.2, 10.0)
@@ -85,30 +85,16 @@ class Marks:
             ax.plot(self.values[k], y, **look)
 
 
-class Bar(NamedTuple):
-    """From where to where a value can be, with an interval that covers it, NaN without, and a colour."""
-
-    low: float
-    high: float
-    interval: tuple[float, float]
-    colour: str
-    alpha: float
-
-    @classmethod
-    def of(cls, bound: Bound, level: float | None, colour: str | None) -> Self:
-        """A bound, grey without a colour."""
-        interval = _NONE if level is None else bound.confidence_interval(level)
-        look = _OPEN if colour is None else (colour, _CERTAIN)
-        return cls(bound.low, bound.high, interval, *look)
-
-
 @dataclass(frozen=True, eq=False)
 class ForestPanel:
-    """Rows from top to bottom, with bars, and marks by what they are and at which time."""
+    """Rows from top to bottom, with marks by what they are and at which time.
+
+    ``bars`` are bounds, with an interval that covers the true value where there is one, a colour and how opaque it is.
+    """
 
     rows: tuple[str, ...]
     marks: dict[_Key, Marks]
-    bars: Sequence[Bar] = ()
+    bars: Sequence[_Bar] = ()
     title: str = ""
     xlabel: str = ""
     ylabel: str = ""
@@ -123,9 +109,10 @@ class ForestPanel:
         """Bars and marks, with the names of the rows beside them."""
         if self.zero:
             ax.axvline(0.0, **ZERO)
-        for k, (low, high, interval, colour, alpha) in enumerate(self.bars):
-            ax.barh(k, high - low, left=low, height=0.6, linewidth=0, zorder=1.5, color=colour, alpha=alpha)
-            if np.isfinite(interval).all():
+        for k, (bound, interval, (colour, alpha)) in enumerate(self.bars):
+            place: dict[str, Any] = {"left": bound.low, "height": 0.6, "linewidth": 0, "zorder": 1.5}
+            ax.barh(k, bound.width, color=colour, alpha=alpha, **place)
+            if interval is not None and np.isfinite(interval).all():
                 ax.plot(interval, (k, k), **_WHISKER)
         for (_, at), marks in self.marks.items():
             marks.draw(ax, _SPREAD * ((self.times.index(at) + 0.5) / len(self.times) - 0.5))
@@ -272,7 +259,8 @@ class ForestDisplay:
         evaluation : Evaluation, optional
             Draws the scores under each adjustment, which assumes some dependence, as small markers.
         """
-        by, own, level = bounds.metric, colours(bounds.models), bounds.level
+        by, level = bounds.metric, bounds.level
+        own = {model: str(look["color"]) for model, look in zip(bounds.models, line_styles(), strict=False)}
         models = [name for name in bounds.models if np.isfinite(bounds[name].low)]
         pairs = [(a, b) for a, b in bounds.pairs if np.isfinite(bounds[a, b].low)]
         if not models:
@@ -294,7 +282,7 @@ class ForestDisplay:
         if level is not None:
             whisker = {**_WHISKER, "linestyle": "-"}
             legend.append((f"{level_in_words(level)} interval of the true value", whisker))
-        bars = [Bar.of(bounds[name], level, own[name]) for name in models]
+        bars = [_bar(bounds[name], level, own[name]) for name in models]
         label = f"{wrapped(by.label)}\n({by.direction} is better)"
         panels = {"scores": ForestPanel(tuple(models), scores, bars, xlabel=label)}
         if pairs:
@@ -303,7 +291,7 @@ class ForestDisplay:
                 certain = area(own[bounds.models[0]], _CERTAIN)
                 legend.append(("certain: colour of the better model", certain))
             bars = [
-                Bar.of(bounds[pair], level, winner and own[winner])
+                _bar(bounds[pair], level, winner and own[winner])
                 for pair, winner in zip(pairs, winners, strict=True)
             ]
             label = wrapped(f"difference of the {by.label}", 28)
@@ -375,6 +363,12 @@ class ForestDisplay:
             draw_second_axis(
                 ax, "hazard ratio per SD of a hidden factor (left of 1: inverted on dropout)", places
             )
+
+
+def _bar(bound: Bound, level: float | None, colour: str | None) -> _Bar:
+    """A bar of a bound, grey without a colour."""
+    interval = None if level is None else bound.confidence_interval(level)
+    return bound, interval, _OPEN if colour is None else (colour, _CERTAIN)
 
 
 def _looks(n: int, size: float) -> list[Look]:

@@ -43,15 +43,15 @@ def draw_panels(
     )
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
-    for each, draw in zip(axes, panels, strict=True):
-        draw(each)
-        each.spines[["top", "right"]].set_visible(False)
+    for own, draw in zip(axes, panels, strict=True):
+        draw(own)
+        own.spines[["top", "right"]].set_visible(False)
     if figure is None:
         axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
     else:
-        for k, each in enumerate(axes):
+        for k, own in enumerate(axes):
             if k % _shape(len(axes))[1]:
-                each.set_ylabel("")
+                own.set_ylabel("")
         _legend_below(figure, axes)
     return axes if len(axes) > 1 else axes[0]
 
@@ -62,7 +62,7 @@ def wrapped(name: str, width: int = 34) -> str:
 
 
 def _shape(n: int) -> tuple[int, int]:
-    """How many rows and columns n panels take, at most three of the latter, with as few gaps as may be."""
+    """Rows and columns of n panels, at most three of the latter, with as few gaps as may be."""
     rows = -(-n // _COLUMNS)
     return rows, -(-n // rows)
 
@@ -84,11 +84,9 @@ def _new_figure(
 
 
 def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
-    """What a legend shows by label, each label once."""
+    """Handles of a legend by label, each label once."""
     return {
-        label: handle
-        for each in axes
-        for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
+        label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
 
 
@@ -114,15 +112,15 @@ def _legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
 
 
 def ticks_with_room(ax: Axes, ticks: Iterable[Tick]) -> list[Tick]:
-    """Those within the limits of x that would not touch one named before them."""
+    """The ticks within the limits of x that would not touch one named before them."""
     low, high = ax.get_xlim()
     across, dpi = ax.get_xaxis_transform(), ax.figure.dpi
     kept: list[tuple[Tick, float]] = []
     for text, at in ticks:
         inches = across.transform((at, 0.0))[0] / dpi
         apart = all(
-            abs(inches - other) >= _TICK_GAP + 0.5 * _TICK_LETTER * (len(text) + len(known[0]))
-            for known, other in kept
+            abs(inches - place) >= _TICK_GAP + 0.5 * _TICK_LETTER * (len(text) + len(other))
+            for (other, _), place in kept
         )
         if low <= at <= high and apart:
             kept.append(((text, at), inches))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from math import isfinite
 
 import numpy as np
 
 from cocensor._checks import escaped
 from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.study.imputation_fit import FitCells
-from cocensor.study.scores import Score
 from cocensor.views.plots.curve_panels import GROUP, CurvePanel, Guide, Line, Marks
 from cocensor.views.plots.panels import wrapped
 from cocensor.views.plots.style import MARKERS, THICK, THIN, BandKind
-from cocensor.views.text.digits import decimals, number
+from cocensor.views.text.digits import number
 
 # How far the axis reaches above the largest net benefit, and below 0 as a share of that: much is at stake at high
 # thresholds, where "treat all" falls without end and intervals widen.
@@ -24,15 +22,6 @@ _ABOVE, _BELOW = 1.15, 0.2
 _APART, _WIDTH = 1.06, 0.14
 # The highest ratio of observed and expected that is drawn to scale.
 _HIGHEST = 3.0
-
-
-def area_in_words(score: Score, level: float | None) -> str:
-    """The area under a ROC curve with its interval."""
-    places = decimals(score.standard_error)
-    if level is None or not isfinite(score.standard_error):
-        return number(score.value, places)
-    low, high = (number(end, places) for end in score.confidence_interval(level))
-    return f"{number(score.value, places)} ({low} to {high})"
 
 
 def calibration_panels(
@@ -53,6 +42,7 @@ def calibration_panels(
     for model, curve in curves.items():
         groups, whole = curve.groups, band == "simultaneous"
         limits = (curve.band_low, curve.band_high) if whole else (curve.low, curve.high)
+        within = groups.low, groups.high
         ratio, slope = (number(estimate.value, 2) for estimate in (curve.observed_expected, curve.slope))
         panels[model] = CurvePanel(
             {model: Line(curve.predicted, curve.observed, limits if band else None, look={"linestyle": "-"})},
@@ -60,15 +50,7 @@ def calibration_panels(
             f"{wrapped(model)}\nICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}",
             xlabel=f"predicted risk by {time}",
             ylabel=f"observed risk\n{adjustment}",
-            marks=[
-                Marks(
-                    model,
-                    groups.predicted,
-                    groups.observed,
-                    GROUP,
-                    (groups.low, groups.high) if band else None,
-                )
-            ],
+            marks=[Marks(model, groups.predicted, groups.observed, GROUP, within if band else None)],
             histogram=(curve.counts, curve.edges),
             xlim=(0.0, top),
             ylim=(0.0, top),
@@ -110,22 +92,16 @@ def d_calibration_panel(model: str, test: DCalibrationResult, adjustment: str, *
     middle, levels = left + 0.5 * width, np.linspace(0.0, 1.0, 6)
     # One line, with a gap after each cell.
     across = np.stack((left, left + width, np.full(left.shape, np.nan)), axis=1).ravel()
-    said = "no test"
+    result = "no test"
     if np.isfinite(test.pvalue):
         p = f"p = {test.pvalue:.2g}" if test.pvalue >= 1e-4 else "p < 0.0001"
-        said = f"χ² = {test.statistic:.3g}, df = {test.df}, {p}"
+        result = f"χ² = {test.statistic:.3g}, df = {test.df}, {p}"
     reach = (test.low, test.high) if limits and np.isfinite(test.low).any() else None
+    black = {"color": "black", "linewidth": 2.0, "zorder": 3}
     return CurvePanel(
         {},
-        [
-            Guide(
-                "expected",
-                across,
-                np.repeat(test.expected, 3),
-                {"color": "black", "linewidth": 2.0, "zorder": 3},
-            )
-        ],
-        f"{wrapped(model)}\n{said}",
+        [Guide("expected", across, np.repeat(test.expected, 3), black)],
+        f"{wrapped(model)}\n{result}",
         xlabel="predicted survival at the event",
         ylabel=f"share of subjects\n{adjustment}",
         marks=[Marks(model, middle, test.observed, {"color": "0.2", "linestyle": "none"}, reach)],

@@ -1,8 +1,8 @@
-"""What all plots look like: colours, lines with their limits, and what legends say of these."""
+"""The look of all plots: colours, lines with their limits, and the labels of these in legends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,11 +49,6 @@ def line_styles() -> Iterator[dict[str, Any]]:
         yield {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[(i + turn) % len(_STYLES)]}
 
 
-def colours(models: Sequence[str]) -> dict[str, str]:
-    """The colour of the line of each model."""
-    return {model: style["color"] for model, style in zip(models, line_styles(), strict=False)}
-
-
 def markers() -> Iterator[str]:
     """A marker for one line after the other, which changes when the colours come again."""
     for i in count():
@@ -81,12 +76,12 @@ def explain(ax: Axes, legend: Iterable[tuple[str, Look]]) -> None:
 
 
 def area(colour: str, alpha: float) -> Look:
-    """How a legend shows a bar or an area."""
+    """The look of a bar or an area in a legend."""
     return {"color": colour, "alpha": alpha, "linestyle": "-", "linewidth": 7.0, "solid_capstyle": "butt"}
 
 
 def shaded_area(band: BandKind, level: float | None) -> str:
-    """What is shaded, in words; empty where nothing is. What cannot be shaded is refused."""
+    """The label of the shaded area; empty where nothing is shaded. What cannot be shaded is refused."""
     if band is not None:
         check_choice(band, "band", ("pointwise", "simultaneous"))
     if band is None or level is None:
@@ -95,7 +90,7 @@ def shaded_area(band: BandKind, level: float | None) -> str:
 
 
 def best_in_words(level: float | None) -> str:
-    """Which models are marked."""
+    """The label of the models that are marked."""
     return "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
 
 

@@ -1,4 +1,4 @@
-"""What holds whatever the dependence, in words."""
+"""Bounds whatever the dependence, in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTHING_OPEN = "Dropouts leave nothing open."
 
 
 def why_no_bounds(evaluation: Evaluation) -> str:
-    """Why nothing is said whatever the dependence, by the first metric."""
+    """The reason why there are no bounds by the first metric."""
     metric = evaluation.data.metrics[0]
     if has_bounds(metric):
         return "Bounds have not been computed: call bounds() of the evaluation."
@@ -27,71 +27,71 @@ def why_no_bounds(evaluation: Evaluation) -> str:
 
 def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:
     """All pairs, first those with the model that has the best score: it is subtracted, as in other tables."""
-    known = bounds.metric.name in evaluation.metrics
-    ranks = standing(evaluation, bounds.metric.name).ranks if known else {}
+    is_scored = bounds.metric.name in evaluation.metrics
+    ranks = standing(evaluation, bounds.metric.name).ranks if is_scored else {}
     leader = min(ranks, key=lambda model: ranks[model], default=None)
     turned = ((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
     return tuple(sorted(turned, key=lambda pair: leader not in pair))
 
 
 def bounds_as_text(bounds: Bounds) -> str:
-    """What a terminal shows of bounds."""
-    known = [pair for pair in bounds.pairs if isfinite(bounds[pair].low)]
-    keys: list[str | tuple[str, str]] = [*bounds.models, *known]
+    """The bounds of models and pairs for a terminal."""
+    bounded = [pair for pair in bounds.pairs if isfinite(bounds[pair].low)]
+    keys: list[str | tuple[str, str]] = [*bounds.models, *bounded]
     lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
     for key in keys:
-        called = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
+        name = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
         bound = bounds[key]
-        lines.append(f"  {called}: {_span(bound) if isfinite(bound.low) else f'none, as {bound.missing}'}")
+        lines.append(f"  {name}: {_span(bound) if isfinite(bound.low) else f'none, as {bound.missing}'}")
     return "\n".join([*lines, bounds_in_words(bounds)])
 
 
 def bounds_in_words(
     bounds: Bounds, names: Names = BARE, pairs: tuple[tuple[str, str], ...] | None = None
 ) -> str:
-    """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
+    """The better models whatever the dependence, and what is open else; models alone where no two are bounded.
 
     Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
     """
     if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
-        said = [certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)]
-        return " ".join(filter(None, said)) or _NOTHING_OPEN
-    known = [model for model in bounds.models if isfinite(bounds[model].low)]
-    if not known:
+        sentences = certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)
+        return " ".join(filter(None, sentences)) or _NOTHING_OPEN
+    bounded = [model for model in bounds.models if isfinite(bounds[model].low)]
+    if not bounded:
         return f"There are no bounds: {bounds[bounds.models[0]].missing}."
-    if not any(bounds[model].width > 0 for model in known):
+    if not any(bounds[model].width > 0 for model in bounded):
         return _NOTHING_OPEN
-    first, *rest = known
-    said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first], bounds.level)]
-    said += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
-    return f"{listed(said)}."
+    first, *rest = bounded
+    spans = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first], bounds.level)]
+    spans += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
+    return f"{listed(spans)}."
 
 
 def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
-    """Who is better whatever the dependence: by intervals of the differences, or without any by the sample alone."""
-    losers: dict[str, list[str]] = {}
+    """The better models whatever the dependence, by intervals of differences, or without any by the sample alone."""
+    losers: dict[str, tuple[str, ...]] = {}
     for a, b in bounds.pairs:
         winner = bounds.certain(a, b, bounds.level)
         if winner is not None:
-            losers.setdefault(winner, []).append(b if winner == a else a)
+            losers[winner] = (*losers.get(winner, ()), b if winner == a else a)
     if not losers:
         return ""
     one, many = "beats", "beat"
     if bounds.level is None:
         one, many = "has a better score than", "have better scores than"
-    won = []
-    for beaten in dict.fromkeys(map(tuple, losers.values())):
-        winners = [winner for winner, those in losers.items() if tuple(those) == beaten]
-        won.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
-    said = f"Whatever the dependence, {listed(won)}"
-    winner, [loser, *more] = next(iter(losers.items()))
+    clauses = []
+    for beaten in dict.fromkeys(losers.values()):
+        winners = [winner for winner, others in losers.items() if others == beaten]
+        clauses.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
+    certain = f"Whatever the dependence, {listed(clauses)}"
+    winner, (loser, *more) = next(iter(losers.items()))
     if more or len(losers) > 1:
-        return f"{said} by the {bounds.metric.label}."
-    return f"{said}: {_by_how_much(bounds, winner, loser)}."
+        return f"{certain} by the {bounds.metric.label}."
+    return f"{certain}: {_by_how_much(bounds, winner, loser)}."
 
 
 def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
-    """Between which values the first difference lies that may have either sign; empty where there is none."""
+    """The bounds of the first difference that may have either sign; empty where there is none."""
     either = [
         pair for pair in pairs if bounds[pair].width > 0 and bounds.certain(*pair, bounds.level) is None
     ]
@@ -100,50 +100,48 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     a, b = either[0]
     better = bounds.certain(a, b)
     if better is None:
-        what = f"the {bounds.metric.label} of {names.model(a)} less that of {names.model(b)}"
-        said = _anything(what, bounds[a, b], bounds.level)
+        difference = f"the {bounds.metric.label} of {names.model(a)} less that of {names.model(b)}"
+        first = _anything(difference, bounds[a, b], bounds.level)
     else:
         loser = b if better == a else a
-        said = (
+        first = (
             f"Whatever the dependence, {names.model(better)} has a better score than {names.model(loser)} in this "
             f"sample, but chance may explain the difference: {_by_how_much(bounds, better, loser)}"
         )
     more = len(either) - 1
-    return f"{said}; {counted(more, 'more pair')} may have either sign." if more else f"{said}."
+    return f"{first}; {counted(more, 'more pair')} may have either sign." if more else f"{first}."
 
 
 def still_open_in_words(evaluation: Evaluation, bounds: Bounds, names: Names = BARE) -> str:
-    """How far models are apart without any assumption, or the score of the only one; empty where nothing is open."""
+    """The open difference without any assumption, or the score of the only model; empty where nothing is open."""
     pairs = pairs_from_leader(evaluation, bounds)
     return open_in_words(bounds, pairs, names) if pairs else bounds_in_words(bounds, names)
 
 
 def _anything(what: str, bound: Bound, level: float | None) -> str:
-    said = f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
-    return f"{said}{_interval(bound, level)}"
+    span = f"{_span(bound)}{_interval(bound, level)}"
+    return f"Without any assumption about dropout, {what} could be anything from {span}"
+
+
+def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
+    smaller = bounds.metric.direction == "smaller"
+    difference = bounds[loser, winner] if smaller else bounds[winner, loser]
+    span = f"{_span(difference)}{_interval(difference, bounds.level)}"
+    return f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {span}"
 
 
 def _interval(bound: Bound, level: float | None) -> str:
     """In brackets, where there is one."""
     if level is None or not isfinite(bound.low_error):
         return ""
-    ends = " to ".join(number(end, _places(bound)) for end in bound.confidence_interval(level))
-    return f" ({level_in_words(level)} interval {ends})"
+    return f" ({level_in_words(level)} interval {_span(bound, bound.confidence_interval(level))})"
 
 
-def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
-    smaller = bounds.metric.direction == "smaller"
-    less = bounds[loser, winner] if smaller else bounds[winner, loser]
-    said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
-    return f"{said}{_interval(less, bounds.level)}"
+def _span(bound: Bound, ends: tuple[float, float] | None = None) -> str:
+    """By default from the lower to the upper bound.
 
-
-def _span(bound: Bound) -> str:
-    """From the lower to the upper bound."""
-    return " to ".join(number(end, _places(bound)) for end in (bound.low, bound.high))
-
-
-def _places(bound: Bound) -> int:
-    """So many that half the distance of the bounds, or their error where that is more, has two digits."""
+    Half the distance of the bounds, or their error where that is more, has two digits.
+    """
     sizes = [size for size in (bound.width / 2, bound.low_error, bound.high_error) if size > 0]
-    return decimals(max(sizes, default=0.0))
+    places = decimals(max(sizes, default=0.0))
+    return " to ".join(number(end, places) for end in ends or (bound.low, bound.high))

@@ -31,12 +31,11 @@ _CAUSES = {
 
 
 def check_in_words(check: Check) -> str:
-    """What was found, the likely cause, and what to do."""
-    return f"{_found(check)} {_cause(check)}"
+    """The finding, the likely cause, and what to do."""
+    return f"{_finding(check)} {_cause(check)}"
 
 
-def _found(check: Check) -> str:
-    """What was found."""
+def _finding(check: Check) -> str:
     values = check.values
     match check.code:
         case "refused":
@@ -63,8 +62,10 @@ def _found(check: Check) -> str:
             )
         case "against_outcome":
             concordance, limit = f"{values['concordance']:.2f}", f"{values['upper_limit']:.2f}"
-            said = f"its concordance is {concordance} (upper limit {limit}), and ½ is chance"
-            return f"It runs against the outcome: {said}."
+            return (
+                f"It runs against the outcome: its concordance is {concordance} (upper limit {limit}), and ½ is "
+                "chance."
+            )
         case "no_better":
             than, interval = "is worse" if values["is_worse"] else "may be no better", ""
             if "interval" in values:
@@ -78,8 +79,10 @@ def _all_negative(skills: list[float]) -> str:
     low, high = _percent(skills[0]), _percent(skills[-1])
     span = low if low == high else f"{low} to {high}"
     whose = "The skill of every model is" if len(skills) > 1 else "The skill of the model is"
-    found = f"{whose} negative ({span}): one Kaplan–Meier curve for everybody does better."
-    return f"{found} With the opposite event flag it would not be."
+    return (
+        f"{whose} negative ({span}): one Kaplan–Meier curve for everybody does better. With the opposite event flag "
+        "it would not be."
+    )
 
 
 def _cause(check: Check) -> str:
@@ -128,29 +131,28 @@ def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[st
             alike.setdefault(_cause_of(check), []).append(check)
     by_model = []
     for checks in alike.values():
-        found: dict[str, list[str]] = {}
+        findings: dict[str, list[str]] = {}
         for check in checks:
-            found.setdefault(str(check.model), []).append(_found(check))
-        said = " ".join(f"{names.model(model)}: {' '.join(each)}" for model, each in found.items())
-        end = (
-            f" {'It gets' if len(found) == 1 else 'They get'} no rank and cannot be called best."
-            * disqualifying
-        )
-        by_model.append(f"{said} {_cause(checks[0])}{end}")
+            findings.setdefault(str(check.model), []).append(_finding(check))
+        line = [f"{names.model(model)}: {' '.join(of_model)}" for model, of_model in findings.items()]
+        line.append(_cause(checks[0]))
+        if disqualifying:
+            they = "It gets" if len(findings) == 1 else "They get"
+            line.append(f"{they} no rank and cannot be called best.")
+        by_model.append(" ".join(line))
     return [*about_all, *by_model] if disqualifying else [*by_model, *about_all]
 
 
 def _cause_of(check: Check) -> tuple[Any, ...]:
-    """What the words on a cause are filled with: checks that share it come from one and the same cause."""
+    """A key that checks of one and the same cause share."""
     values = check.values
     if "cause" not in values:
         return check.code, values.get("why"), values.get("may_be_no_better")
-    filled = ("time", "predicted", "observed", "constant")
-    return "", values["cause"], *(values.get(name) for name in filled)
+    return "", *(values.get(name) for name in ("cause", "time", "predicted", "observed", "constant"))
 
 
 def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
-    """Why no model is better than another: one alone can be scored, or has no alarm, or none."""
+    """The reason why no model is better than another: one alone can be scored, or has no alarm, or none."""
     contenders, scored = rankable(evaluation), evaluation.data.predictions
     if not contenders:
         return "No model can be called best: see what to check first."

@@ -46,15 +46,18 @@ def level_in_words(level: float) -> str:
     return f"{100 * level:g} %"
 
 
-def with_interval(found: Estimate | Comparison, level: float | None, places: int | None = None) -> str:
-    """A score, or a difference, with its interval where there is one."""
-    value = found.difference if isinstance(found, Comparison) else found.value
+def with_interval(
+    estimate: Estimate | Comparison, level: float | None, places: int | None = None, in_short: bool = False
+) -> str:
+    """A score, or a difference, with its interval where there is one; ``in_short`` without the level."""
+    value = estimate.difference if isinstance(estimate, Comparison) else estimate.value
     if places is None:
-        places = decimals(found.standard_error)
-    if level is None or not isfinite(found.standard_error):
+        places = decimals(estimate.standard_error)
+    if level is None or not isfinite(estimate.standard_error):
         return number(value, places)
-    low, high = (number(end, places) for end in found.confidence_interval(level))
-    return f"{number(value, places)} ({level_in_words(level)} interval {low} to {high})"
+    low, high = (number(end, places) for end in estimate.confidence_interval(level))
+    what = "" if in_short else f"{level_in_words(level)} interval "
+    return f"{number(value, places)} ({what}{low} to {high})"
 
 
 def towards_zero(tau: float) -> str:
@@ -101,5 +104,5 @@ def inward(ratio: float) -> str:
 
 
 def from_to(low: float, high: float) -> str:
-    """Where a stretch of a grid lies."""
+    """The ends of a stretch of a grid."""
     return f"= {low:g}" if low == high else f"from {low:g} to {high:g}"

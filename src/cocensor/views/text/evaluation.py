@@ -7,13 +7,15 @@ from html import escape
 from itertools import combinations
 from typing import TypeVar
 
+import numpy as np
+
 from cocensor._notes import Note
 from cocensor.inference.comparisons import may_be_best
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
-from cocensor.views.text.digits import number
+from cocensor.views.text.digits import decimals, level_in_words, number
 from cocensor.views.text.metrics import metrics_in_words
 from cocensor.views.text.names import (
     BARE,
@@ -21,13 +23,15 @@ from cocensor.views.text.names import (
     Names,
     capital,
     have,
+    in_a_line,
     listed,
     quoted,
 )
 from cocensor.views.text.names import counted as number_of
-from cocensor.views.text.score_tables import legend, lines, score_table, summary_table
 from cocensor.views.text.verdict import course, standing_in_words
 
+#: What a table shows, its columns, and its rows by their names.
+Table = tuple[str, list[str], dict[str, list[str]]]
 _Key = TypeVar("_Key")
 # A line of a terminal.
 _WIDTH = 80
@@ -35,51 +39,157 @@ _KNOWN = "The data are simulated, so the truth is known"
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
-    """What a terminal shows of an evaluation."""
+    """An evaluation for a terminal."""
     checks = checks_in_words(evaluation)
-    said = [f"{CHECK_FIRST}:", *(f"- {line}" for line in checks), ""] if checks else []
+    text = [f"{CHECK_FIRST}:", *(f"- {line}" for line in checks), ""] if checks else []
     scores = score_table(evaluation)
-    said += [_opening(evaluation), "", scores[0], *lines(scores)]
+    text += [_opening(evaluation), "", scores[0], *lines(scores)]
     if len(evaluation.metrics) > 1:
         others = summary_table(evaluation)
-        said += ["", others[0], *lines(others, _WIDTH)]
-    return "\n".join([*said, legend(evaluation), "", *_said(evaluation)])
+        text += ["", others[0], *lines(others, _WIDTH)]
+    return "\n".join([*text, _legend(evaluation), "", *_after_tables(evaluation)])
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
-    """What a notebook shows of an evaluation."""
+    """An evaluation for a notebook."""
     checks = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
     parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{checks}</ul>"] if checks else []
-    above, heads, rows = score_table(evaluation)
+    title, heads, rows = score_table(evaluation)
     parts.append(f"<p>{escape(_opening(evaluation))}</p>")
-    parts.append(_html_table(f"{above}; {legend(evaluation)}", heads, rows))
+    parts.append(_html_table(f"{title}; {_legend(evaluation)}", heads, rows))
     if len(evaluation.metrics) > 1:
         parts.append(_html_table(*summary_table(evaluation)))
-    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
+    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _after_tables(evaluation))])
 
 
-def _said(evaluation: Evaluation) -> list[str]:
-    """What follows the tables."""
+def _opening(evaluation: Evaluation) -> str:
+    data = evaluation.data
+    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.n_test, "test subject")
+    until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
+    return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."
+
+
+def _after_tables(evaluation: Evaluation) -> list[str]:
     best = filter(None, [winners_in_words(evaluation), truth_in_words(evaluation, BARE)])
-    return [*best, *uncounted_in_words(evaluation), *important_notes(evaluation)]
+    return [*best, *uncounted_in_words(evaluation), *_important_notes(evaluation)]
 
 
-def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
+def _html_table(title: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(
         f"<tr><th>{escape(name)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
         for name, cells in rows.items()
     )
     return (
-        f"<table><caption>{escape(above)}</caption><thead><tr><th></th>{head}</tr></thead>"
+        f"<table><caption>{escape(title)}</caption><thead><tr><th></th>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
 
 
-def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """Who is best under which adjustment that votes: by one metric, or by the first and the others.
+# --- tables ---------------------------------------------------------------------------------------------
 
-    By the others, who is best under the primary adjustment alone: metrics that say the same are named together.
+
+def _legend(evaluation: Evaluation) -> str:
+    """The legend of the tables; without a contender there is no star."""
+    level, star = evaluation.data.confidence_level, bool(rankable(evaluation))
+    if level is None:
+        return f"{'* best score; ' * star}no intervals were requested"
+    return f"± half of the {level_in_words(level)} interval{'; * not distinguishable from the best' * star}"
+
+
+def score_table(evaluation: Evaluation) -> Table:
+    """The first metric by model and adjustment, with skill; last the true scores, where they are known."""
+    metric, names, truth = evaluation.data.metrics[0], list(evaluation.results), evaluation.truth
+    heads = [scores.label for scores in evaluation.results.values()]
+    places = _places(evaluation, metric, names)
+    rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
+    for name in names:
+        for model, cell in _cells(evaluation, metric, name, places).items():
+            skill = evaluation.score(model, metric.name, name).skill
+            rows[model].append(_with_skill(cell, np.nan if skill is None else skill.value, metric))
+    if truth is not None:
+        heads.append(truth.label)
+        base = truth.reference.get(metric.name)
+        for model, cells in rows.items():
+            value = truth.value(metric.name, model)
+            true_skill = np.nan if base is None else metric.skill(value, base.value)
+            cells.append(_with_skill("–" if np.isnan(value) else number(value, places), true_skill, metric))
+    against = ", skill against Kaplan–Meier" if metric.has_skill else ""
+    return f"{metric.label} ({metric.direction} is better){against}", heads, rows
+
+
+def summary_table(evaluation: Evaluation) -> Table:
+    """The other metrics by model, under the primary adjustment."""
+    primary = evaluation.primary
+    rows = {
+        f"{metric.label} ({metric.direction})": list(
+            _cells(evaluation, metric, primary, _places(evaluation, metric, [primary])).values()
+        )
+        for metric in evaluation.data.metrics[1:]
+    }
+    return f"Other metrics, under {quoted(evaluation, primary)}", list(evaluation.models), rows
+
+
+def lines(table: Table, width: int | None = None) -> list[str]:
+    """A table for a terminal, with as many columns at a time as ``width`` holds."""
+    _, heads, rows = table
+    cells = [["", *map(in_a_line, heads)], *([in_a_line(name), *row] for name, row in rows.items())]
+    at_once = len(heads)
+    if width is not None:
+        widest = max(len(cell) for row in cells for cell in row[1:])
+        at_once = max(1, (width - max(len(row[0]) for row in cells)) // (widest + 2))
+    return [
+        line
+        for first in range(1, len(heads) + 1, at_once)
+        for line in _aligned([[row[0], *row[first : first + at_once]] for row in cells])
+    ]
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]).rstrip()
+        for name, *cells in rows
+    ]
+
+
+def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, places: int) -> dict[str, str]:
+    """The scores of all models, with half of their intervals and a star for those that may be best."""
+    best, level = standing(evaluation, metric.name, adjustment).best, evaluation.data.confidence_level
+    cells = {}
+    for model in evaluation.models:
+        score, half = evaluation.score(model, metric.name, adjustment), ""
+        if level is not None and np.isfinite(score.standard_error):
+            low, high = score.confidence_interval(level)
+            half = f" ±{number((high - low) / 2, places)}"
+        star = "*" if model in best else " "
+        cells[model] = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{star}"
+    return cells
+
+
+def _places(evaluation: Evaluation, metric: Metric, names: Sequence[str]) -> int:
+    """As many decimals as the most precise of the scores under some adjustments deserves."""
+    errors = [
+        evaluation.score(model, metric.name, name).standard_error
+        for name in names
+        for model in evaluation.models
+    ]
+    return decimals(min((error for error in errors if error > 0), default=np.nan))
+
+
+def _with_skill(cell: str, skill: float, metric: Metric) -> str:
+    if cell == "–" or not metric.has_skill:
+        return cell
+    return f"{cell} ({round(100 * skill):+d} %)" if np.isfinite(skill) else f"{cell} (–)"
+
+
+# --- sentences ------------------------------------------------------------------------------------------
+
+
+def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
+    """The best models by adjustment that votes: by one metric, or by the first and the others.
+
+    By the others, under the primary adjustment alone: metrics that say the same are named together.
     """
     if len(rankable(evaluation)) < 2:
         return nothing_to_rank(evaluation, names)
@@ -91,25 +201,25 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
 
 
 def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
-    """Who is best by the other metrics under the primary adjustment: those that say the same are named together."""
+    """The best models by the other metrics under the primary adjustment; those that say the same are named together."""
     under = quoted(evaluation, evaluation.primary)
-    found = [(standing(evaluation, by.name, evaluation.primary), by) for by in evaluation.data.metrics[1:]]
+    by_metric = [(standing(evaluation, by.name), by) for by in evaluation.data.metrics[1:]]
     return [
         f"By the {metrics_in_words(metrics)}, under {under}, {standing_in_words(best, names)}."
-        for best, metrics in _alike(found)
+        for best, metrics in _alike(by_metric)
     ]
 
 
-def _alike(found: Sequence[tuple[Standing, _Key]]) -> list[tuple[Standing, list[_Key]]]:
-    """Standings that are told in one and the same clause, with what they are under."""
+def _alike(standings: Sequence[tuple[Standing, _Key]]) -> list[tuple[Standing, list[_Key]]]:
+    """Standings that are said in one and the same clause, with what they are under."""
     groups: dict[tuple[object, ...], tuple[Standing, list[_Key]]] = {}
-    for best, key in found:
+    for best, key in standings:
         groups.setdefault(course(best), (best, []))[1].append(key)
     return list(groups.values())
 
 
 def uncounted_in_words(evaluation: Evaluation) -> list[str]:
-    """Which columns of the table no verdict counts, and why."""
+    """A sentence on the columns of the table that no verdict counts, and why."""
     silent = [quoted(evaluation, name) for name in evaluation.results if name not in counted(evaluation)]
     if not silent:
         return []
@@ -120,34 +230,34 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
 
 
 def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
-    """Who is best by one metric: a sentence for all adjustments that say the same."""
-    found = [(standing(evaluation, metric, name), quoted(evaluation, name)) for name in counted(evaluation)]
-    scored = [(best, label) for best, label in found if best.scores]
+    """A sentence for all adjustments that say the same by one metric."""
+    voting = [(standing(evaluation, metric, name), quoted(evaluation, name)) for name in counted(evaluation)]
+    scored = [(best, label) for best, label in voting if best.scores]
     if not scored:
         return "No adjustment could score a model."
-    alike, silent = _alike(scored), [label for best, label in found if not best.scores]
-    every = not silent and 1 < len(found) == len(evaluation.results) and len(alike) == 1
-    said = [
+    alike, silent = _alike(scored), [label for best, label in voting if not best.scores]
+    every = not silent and 1 < len(voting) == len(evaluation.results) and len(alike) == 1
+    sentences = [
         f"Under {'every adjustment' if every else listed(labels)}, {standing_in_words(best, names)}."
         for best, labels in alike
     ]
     if silent:
-        said.append(f"{listed(silent)} {have(silent)} no score.")
-    return " ".join([*_disagreement([best for best, _ in scored]), *said])
+        sentences.append(f"{listed(silent)} {have(silent)} no score.")
+    return " ".join([*_disagreement([best for best, _ in scored]), *sentences])
 
 
-def _disagreement(answers: list[Standing]) -> list[str]:
-    """That adjustments have no best model in common, by their intervals where any has some."""
-    telling = [found for found in answers if found.tells]
-    best = [set(found.best) for found in telling] or [set(found.leaders) for found in answers]
-    if not any(not a & b for a, b in combinations(best, 2)):
+def _disagreement(standings: list[Standing]) -> list[str]:
+    """A sentence where adjustments have no best model in common, by their intervals where any has some."""
+    telling = [by for by in standings if by.tells]
+    best = [set(by.best) for by in telling] or [set(by.leaders) for by in standings]
+    if all(a & b for a, b in combinations(best, 2)):
         return []
-    what = "Which model is best" if telling else "Which score is best"
-    return [f"{what} depends on what is assumed about the censoring."]
+    subject = "Which model is best" if telling else "Which score is best"
+    return [f"{subject} depends on what is assumed about the censoring."]
 
 
 def truth_in_words(evaluation: Evaluation, names: Names) -> str:
-    """Which model is truly best by the first metric, and which ones the adjustments pick; empty for data of a study."""
+    """The model that is truly best by the first metric, and those that adjustments pick; empty for data of a study."""
     truth, by = evaluation.truth, evaluation.data.metrics[0]
     if truth is None:
         return ""
@@ -162,61 +272,59 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
     value = number(scores[best[0]])
     if len(able) == 1:
         return f"{_KNOWN}: the {by.label} of {names.models(best)} is {value}."
-    said = f"{names.models(best)} {'has' if len(best) == 1 else 'share'} the best {by.label}, {value}"
+    answer = f"{names.models(best)} {'has' if len(best) == 1 else 'share'} the best {by.label}, {value}"
     level, close = evaluation.data.confidence_level, list[str]()
     if level is not None and by.name in truth.errors and len(best) == 1:
         kept = may_be_best(truth.errors[by.name].only(able), by.direction, level)
         close = [names.model(model) for model in kept if model not in best]
     if close:
-        said += f", but cannot be distinguished from {listed(close, 'or')}"
-    return " ".join([f"{_KNOWN}: {said}.", *_picked(evaluation, by, names)])
+        answer += f", but cannot be distinguished from {listed(close, 'or')}"
+    return " ".join([f"{_KNOWN}: {answer}.", *_picked(evaluation, by, names)])
 
 
 def _picked(evaluation: Evaluation, by: Metric, names: Names) -> Iterator[str]:
-    """Which models have the best score under the adjustments that vote: a clause for each choice."""
+    """A clause for each choice of the adjustments that vote."""
     picks: dict[tuple[str, ...], list[str]] = {}
     for name in counted(evaluation):
         leaders = standing(evaluation, by.name, name).leaders
         if leaders:
             above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
             picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
-    said = [
+    clauses = [
         f"{listed(labels)} {'picks' if len(labels) == 1 else 'pick'} {names.models(models)}"
         for models, labels in picks.items()
     ]
-    if said:
-        yield capital(f"{'; '.join(said)}.")
+    if clauses:
+        yield capital(f"{'; '.join(clauses)}.")
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
-    """What adjustments by name assume about event and dropout."""
-    assumed = evaluation.data.assumed
+    """The assumption on event and dropout that adjustments by name make."""
+    assumed, results = evaluation.data.assumed, evaluation.results.values()
     if assumed.origin == "unused":
-        own = any(each.varies_with_copula for each in evaluation.results.values())
+        own = any(scores.varies_with_copula for scores in results)
         return "adjustments have copulas of their own" if own else "no copula is assumed"
     if assumed.copula.is_independence:
-        imputed = any(
-            each.fits and "predictions" in each.adjustment.needs for each in evaluation.results.values()
-        )
+        imputed = any(scores.fits and "predictions" in scores.adjustment.needs for scores in results)
         given = " given the predictions and any covariates" if imputed else ""
-        said = f"event and dropout are assumed independent{given}"
+        copula = f"event and dropout are assumed independent{given}"
     else:
-        said = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
+        copula = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
     origin = {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}
-    return said + origin.get(assumed.origin, "")
+    return copula + origin.get(assumed.origin, "")
 
 
-def note_with_subject(evaluation: Evaluation, note: Note) -> str:
-    """A note with what it is about before it."""
-    adjustment, model = note.about
-    label = "" if adjustment is None else evaluation.results[adjustment].label
-    about = ", ".join(part for part in (label, model or "") if part)
-    text = f"no score: {note.text}" if note.kind == "missing" else note.text
-    return f"{about}: {text}" if about else text
+def minor_notes(evaluation: Evaluation) -> list[str]:
+    """The decisions made under single adjustments."""
+    return [
+        _note_with_subject(evaluation, note)
+        for scores in evaluation.results.values()
+        for note in scores.notes_of("decision")
+    ]
 
 
-def important_notes(evaluation: Evaluation) -> list[str]:
-    """What must not be overlooked: cautions, missing scores, and what was decided for the evaluation as a whole.
+def _important_notes(evaluation: Evaluation) -> list[str]:
+    """Cautions, missing scores, and what was decided for the evaluation as a whole.
 
     Why a model was refused is among the alarms.
     """
@@ -225,21 +333,13 @@ def important_notes(evaluation: Evaluation) -> list[str]:
     ]
     notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
     hint = evaluation.data.assumed.hint
-    hinted = [] if hint is None else [hint.statement]
-    return [*hinted, *(note_with_subject(evaluation, note) for note in notes)]
+    statements = [] if hint is None else [hint.statement]
+    return [*statements, *(_note_with_subject(evaluation, note) for note in notes)]
 
 
-def minor_notes(evaluation: Evaluation) -> list[str]:
-    """What was decided under single adjustments."""
-    return [
-        note_with_subject(evaluation, note)
-        for each in evaluation.results.values()
-        for note in each.notes_of("decision")
-    ]
-
-
-def _opening(evaluation: Evaluation) -> str:
-    data = evaluation.data
-    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.n_test, "test subject")
-    until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
-    return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."
+def _note_with_subject(evaluation: Evaluation, note: Note) -> str:
+    adjustment, model = note.about
+    label = "" if adjustment is None else evaluation.results[adjustment].label
+    subject = ", ".join(part for part in (label, model or "") if part)
+    text = f"no score: {note.text}" if note.kind == "missing" else note.text
+    return f"{subject}: {text}" if subject else text

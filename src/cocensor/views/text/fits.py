@@ -1,4 +1,4 @@
-"""What fitted models say, in words: whether the imputation model fits, and which dependence a likelihood prefers."""
+"""Fitted models in words: whether the imputation model fits, and which dependence a likelihood prefers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LISTED = 4
 
 
 def imputation_fit_in_words(fit: ImputationFit, names: Names = BARE) -> str:
-    """Whether what was observed is what the imputation model expects, and what that is about."""
+    """Sentences on whether the imputation model fits what was observed."""
     tests = list(fit.tests)
     if not tests:
         return "There are too few events and dropouts to check the fit of the imputation model."
@@ -43,7 +43,7 @@ def imputation_fit_in_words(fit: ImputationFit, names: Names = BARE) -> str:
 
 
 def choice_in_words(choice: CopulaChoice) -> str:
-    """Which copula was chosen, by what, and how clearly it beat independence."""
+    """The copula that was chosen, by what, and how clearly it beat independence."""
     if choice.preferred == "independence":
         return f"No family predicts held-out outcomes better than independence (by {choice.how})."
     named = copula_name(choice.models[choice.preferred].copula)
@@ -57,10 +57,10 @@ def choice_in_words(choice: CopulaChoice) -> str:
 
 
 def hint_in_words(hint: SuggestedCopula) -> str:
-    """Which copula fits best, given what, and what to think of it."""
+    """The copula that fits best, given what, and what to think of it."""
     if hint.choice is None:
         return f"No copula could be selected: {hint.notes[0]}"
-    return f"{choice_in_words(hint.choice)} {_given(hint)}{TAU_MEANS} {caveat_of(hint.choice)}"
+    return f"{choice_in_words(hint.choice)} {_given(hint)}{TAU_MEANS} {caveat(hint.choice)}"
 
 
 def _given(hint: SuggestedCopula) -> str:
@@ -99,39 +99,33 @@ def candidates_as_text(choice: CopulaChoice) -> str:
 
 def choice_as_text(choice: CopulaChoice) -> str:
     """The candidates, and the caveat of any choice."""
-    return f"{candidates_as_text(choice)}\n\n{caveat_of(choice)}"
+    return f"{candidates_as_text(choice)}\n\n{caveat(choice)}"
 
 
-def caveat(administrative_marked: bool) -> str:
-    """What to think of a fitted τ; advice that was followed is left out."""
-    advice = "" if administrative_marked else "mark an end of study as administrative, "
+def caveat(choice: CopulaChoice | None = None) -> str:
+    """A warning on a fitted τ, by default on any; advice that was followed is left out."""
+    marked = None if choice is None else choice.problem.y.administrative
+    is_marked = marked is not None and bool(marked.any())
+    advice = "" if is_marked else "mark an end of study as administrative, "
     return (
         f"Only the assumed form of the margins identifies τ: take it as a hint, {advice}and see how "
         "the scores change over a range of τ."
     )
 
 
-def caveat_of(choice: CopulaChoice) -> str:
-    """What to think of the τ that was chosen."""
-    marked = choice.problem.y.administrative
-    return caveat(marked is not None and bool(marked.any()))
-
-
 def profile_in_words(profile: DependenceProfile) -> str:
-    """What the profile says, and why a choice beside it is another."""
+    """The best fit of a profile, where it is flat, and why a choice beside it is another."""
     family, tau, top = profile.best
     best = "No dependence fits better than independence."
     if tau:
         gain = f"{top - profile.independence:.1f} log-likelihood units above independence"
         best = f"The best fit is {family} at τ = {tau:.2g}, {gain}."
-    said = [best, *_flatness(profile), *_disagreement(profile)]
-    if profile.choice is None:
-        return " ".join([*said, caveat(administrative_marked=False)])
-    return " ".join([*said, *_another_choice(profile, profile.choice), caveat_of(profile.choice)])
+    other = [] if profile.choice is None else _another_choice(profile, profile.choice)
+    return " ".join([best, *_flatness(profile), *_disagreement(profile), *other, caveat(profile.choice)])
 
 
 def _flatness(profile: DependenceProfile) -> Iterator[str]:
-    """Where the likelihood does not tell one τ from another, or has no maximum."""
+    """Sentences on where the likelihood does not tell one τ from another, or has no maximum."""
     flat_everywhere = max(np.ptp(values) for _, values in profile.curves.values()) < CUT
     if flat_everywhere:
         yield "The profile is flat in every family: the data do not identify τ."
@@ -150,7 +144,7 @@ def _flatness(profile: DependenceProfile) -> Iterator[str]:
 
 
 def _disagreement(profile: DependenceProfile) -> Iterator[str]:
-    """That families which fit alike do not have their best τ alike."""
+    """A sentence where families that fit alike do not have their best τ alike."""
     near = {
         name: float(taus[np.argmax(values)])
         for name, (taus, values) in profile.curves.items()
@@ -162,7 +156,7 @@ def _disagreement(profile: DependenceProfile) -> Iterator[str]:
 
 
 def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> Iterator[str]:
-    """What sets the choice apart from the maximum of the profile, where they are not the same."""
+    """A sentence on why the choice is not the maximum of the profile, where they differ."""
     family, tau, _ = profile.best
     copula = choice.copula
     differs = f"The selected copula differs: {copula_name(copula)}."

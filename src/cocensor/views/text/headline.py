@@ -25,7 +25,6 @@ from cocensor.views.text.sensitivity import plausible_tau_in_words
 from cocensor.views.text.verdict import (
     along_in_words,
     assumption_in_words,
-    known_in_words,
     lead_in_words,
     plausible_in_words,
     ratios_in_words,
@@ -35,7 +34,7 @@ from cocensor.views.text.verdict import (
 
 @dataclass(frozen=True)
 class Headline:
-    """What the first screen says, from question to small print; all but ``question`` and ``lead`` may be empty."""
+    """The first screen, from question to small print; all but ``question`` and ``lead`` may be empty."""
 
     question: str
     certain: str  # who beats whom whatever the dependence, by the bounds
@@ -47,7 +46,7 @@ class Headline:
     after_dropout: str  # how far it holds over the hazard ratio after dropout, of all and by reason
     open: str  # how much is open without any assumption
     others: str  # the answer by the other metrics
-    by: str  # what the statements on how far the answer holds are told by
+    by: str  # the adjustment and grid behind the statements on how far the answer holds
     extent: tuple[str, ...]  # which models had no score somewhere
     rests_on: str  # what is assumed
     plausible: str  # the plausible range alone
@@ -58,13 +57,14 @@ class Headline:
 
 
 def headline(report: Report) -> Headline:
-    """Which model is best by the primary adjustment, and how far that holds over other dependences.
+    """The best model by the primary adjustment, and how far that holds over other dependences.
 
     All by the first metric. By default this is at independence given what imputation conditions on; the copula
     that fits best comes last, as a hint.
     """
     evaluation, verdict, bounds = report.evaluation, report.verdict, report.bounds_by()
-    fit = joint_fit(evaluation)
+    fit, hint = joint_fit(evaluation), report.hint
+    not_shown = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
     return Headline(
         question=question(evaluation),
         certain="" if bounds is None else certain_in_words(bounds, ON_PAGE),
@@ -78,12 +78,12 @@ def headline(report: Report) -> Headline:
         if bounds is None or not rankable(evaluation)
         else still_open_in_words(evaluation, bounds, ON_PAGE),
         others=" ".join(others_in_words(evaluation, ON_PAGE)) if len(verdict.standing.scores) > 1 else "",
-        by=_told_by(report),
+        by=_grounds(report),
         extent=() if report.sensitivity is None else tuple(_without_score(report.sensitivity)),
         rests_on=_rests_on(report),
         plausible=plausible_in_words(verdict),
         benchmarks="" if report.benchmarks is None else plausible_tau_in_words(report.benchmarks, ON_PAGE),
-        hint=_hint(report),
+        hint=f"{capital(copula_in_words(evaluation))}. {hint.statement if hint else not_shown}",
         imputation_fit="" if fit is None else imputation_fit_in_words(fit, ON_PAGE),
         intervals=_intervals(evaluation),
     )
@@ -92,12 +92,13 @@ def headline(report: Report) -> Headline:
 def joint_fit(evaluation: Evaluation) -> ImputationFit | None:
     """The fit of the joint model of the primary adjustment, or of the first that has one."""
     first = [results_of(evaluation), *evaluation.results.values()]
-    return next((each.imputation_fit for each in first if each.imputation_fit is not None), None)
+    return next((scores.imputation_fit for scores in first if scores.imputation_fit is not None), None)
 
 
 def question(evaluation: Evaluation) -> str:
-    """What the page answers."""
-    metric, models, data = evaluation.data.metrics[0], list(evaluation.data.predictions), evaluation.data
+    """The question that the page answers."""
+    data = evaluation.data
+    metric, models = data.metrics[0], list(data.predictions)
     when = f"until {data.time_axis.said(data.horizon.time)}"
     if metric.at is not None:
         when = f"at {data.time_axis.said(metric.at)}"
@@ -108,87 +109,85 @@ def question(evaluation: Evaluation) -> str:
 
 
 def _lead(evaluation: Evaluation, verdict: Verdict) -> str:
-    """Who is best, or the score of the model that alone can be called best, after why it is alone."""
-    able, found = rankable(evaluation), verdict.standing
+    """The best models, or the score of the model that alone can be called best, after why it is alone."""
+    able, answer = rankable(evaluation), verdict.standing
     if not able:
         return nothing_to_rank(evaluation, ON_PAGE)
-    if not found.scores:
-        return f"No model has a score by the {found.metric.label}."
+    if not answer.scores:
+        return f"No model has a score by the {answer.metric.label}."
     if len(able) > 1:
         return lead_in_words(verdict, ON_PAGE)
     score = evaluation.score(able[0], adjustment=verdict.adjustment)
-    shown = with_interval(score, evaluation.data.confidence_level)
-    where = assumption_in_words(verdict.assumption)
-    said = f"{where} the {found.metric.label} of {ON_PAGE.model(able[0])} is {shown}."
-    return said if len(evaluation.models) == 1 else f"{nothing_to_rank(evaluation, ON_PAGE)} {said}"
+    value = with_interval(score, evaluation.data.confidence_level)
+    assumption = assumption_in_words(verdict.assumption)
+    lead = f"{assumption} the {answer.metric.label} of {ON_PAGE.model(able[0])} is {value}."
+    return lead if len(evaluation.models) == 1 else f"{nothing_to_rank(evaluation, ON_PAGE)} {lead}"
 
 
 def _support(evaluation: Evaluation, verdict: Verdict) -> str:
     """The scores behind the answer, how far apart they are, and what they mean."""
-    found, level = verdict.standing, evaluation.data.confidence_level
-    by, able = found.metric, rankable(evaluation)
+    answer, level = verdict.standing, evaluation.data.confidence_level
+    by, able = answer.metric, rankable(evaluation)
     if not able:
         return ""
-    if not found.scores or len(able) == 1:
+    if not answer.scores or len(able) == 1:
         return briefly(by, f"The {by.label}")
-    ranked = by.ranks(found.scores)
-    first, *others = sorted(ranked, key=lambda model: ranked[model])
-    equals = [first, *(model for model in others if found.equal(model, first) or ranked[model] == 1)]
+    ranks = by.ranks(answer.scores)
+    first, *others = sorted(ranks, key=lambda model: ranks[model])
+    equals = [first, *(model for model in others if answer.equal(model, first) or ranks[model] == 1)]
     rest = [model for model in others if model not in equals]
     scores = [evaluation.score(model, by.name, verdict.adjustment) for model in (first, *rest[:1])]
     places = max(decimals(score.standard_error) for score in scores)
     best = number(scores[0].value, places) if rest else with_interval(scores[0], level, places)
-    said = f"The {by.label} of {ON_PAGE.models(equals)} is {best}"
+    support = f"The {by.label} of {ON_PAGE.models(equals)} is {best}"
     if rest:
         pair = (rest[0], first) if by.direction == "smaller" else (first, rest[0])
         apart = evaluation.compare(*pair, by.name, verdict.adjustment)
-        said += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
+        support += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
         if np.isfinite(apart.standard_error):
-            said += f": a difference of {with_interval(apart, level)}"
+            support += f": a difference of {with_interval(apart, level)}"
     scored = evaluation.results[verdict.adjustment].values[by.name]
     silent = [model for model in evaluation.models if model not in scored]
     if silent:
-        said += f"; {ON_PAGE.models(silent)} {have(silent)} no score"
-    return f"{said}. {briefly(by)}"
+        support += f"; {ON_PAGE.models(silent)} {have(silent)} no score"
+    return f"{support}. {briefly(by)}"
 
 
 def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
-    """How the usual score differs from that of the answer at independence, and why; empty where it does not."""
-    found, assumption = verdict.standing, verdict.assumption
-    known, imputed = known_in_words(assumption), evaluation.results[verdict.adjustment].adjustment
+    """The difference of the usual score from that of the answer at independence, and its reason; else empty."""
+    answer, assumption = verdict.standing, verdict.assumption
+    imputed = isinstance(evaluation.results[verdict.adjustment].adjustment, Imputation)
     weighted = [
         scores
         for scores in evaluation.results.values()
         if isinstance(scores.adjustment, IPCW) and "covariates" not in scores.adjustment.needs
     ]
-    if assumption.tau or not (
-        weighted and known and isinstance(imputed, Imputation) and assumption.anybody_left
-    ):
+    if assumption.tau or not (weighted and assumption.given and imputed and assumption.anybody_left):
         return ""
     usual = standing(evaluation, None, weighted[0].name)
-    if not found.leaders or found.leaders[0] not in usual.scores or usual.tells != found.tells:
+    if not answer.leaders or answer.leaders[0] not in usual.scores or usual.tells != answer.tells:
         return ""
-    leader = found.leaders[0]
+    leader = answer.leaders[0]
     places = decimals(evaluation.score(leader, None, verdict.adjustment).standard_error)
-    values = [number(by.scores[leader], places) for by in (usual, found)]
-    first = [set(by.first if by.tells else by.leaders) for by in (usual, found)]
-    agree = first[0] == first[1] or len(found.scores) == 1
+    values = [number(by.scores[leader], places) for by in (usual, answer)]
+    first = [set(by.first if by.tells else by.leaders) for by in (usual, answer)]
+    agree = first[0] == first[1] or len(answer.scores) == 1
     if agree and values[0] == values[1]:
         return ""
-    label = found.metric.label
-    differ = " Both lead to the same answer." if len(found.scores) > 1 else ""
-    both = f"For {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here."
+    differ = " Both lead to the same answer." if len(answer.scores) > 1 else ""
     if not agree:
-        other = standing_in_words(usual, ON_PAGE, doing(found.metric))
+        other = standing_in_words(usual, ON_PAGE, doing(answer.metric))
         differ = f" The two lead to different answers. By IPCW, {other}."
+    given = listed([f"the {part}" for part in assumption.given])
     return (
-        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
-        f"estimate how likely they are to be still event-free.{differ} {both}"
+        f"The usual score (IPCW) leaves out what {given} say about those who dropped out; the score here uses it, to "
+        f"estimate how likely they are to be still event-free.{differ} For {ON_PAGE.model(leader)}, the "
+        f"{answer.metric.label} is {values[0]} by IPCW and {values[1]} here."
     )
 
 
 def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
-    """Why numbers are more uncertain than they look; empty where nothing says so."""
+    """The reason why numbers are more uncertain than they look; empty where there is none."""
     if evaluation.data.confidence_level is None:
         chance = "differences between models may be due to chance"
         if len(rankable(evaluation)) < 2:
@@ -206,8 +205,8 @@ def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
     )
 
 
-def _told_by(report: Report) -> str:
-    """What the statements on how far an answer holds are told by, or why there are none."""
+def _grounds(report: Report) -> str:
+    """The adjustment and grid behind the statements on how far an answer holds, or why there are none."""
     evaluation, verdict, sensitivity = report.evaluation, report.verdict, report.sensitivity
     first = evaluation.results[first_choice(list(evaluation.results.values()), evaluation.metrics[0])]
     passed_over = ""
@@ -220,77 +219,70 @@ def _told_by(report: Report) -> str:
         return passed_over + why_no_sensitivity(evaluation)
     if not verdict.tried:
         return f"{passed_over}The sensitivity analysis has no {evaluation.data.metrics[0].label}."
-    best = sensitivity.over_tau.leaders()
-    over = f"{len(best)} {'families' if len(best) > 1 else 'family'}"
+    leaders = sensitivity.over_tau.leaders()
+    over = f"{len(leaders)} {'families' if len(leaders) > 1 else 'family'}"
     if verdict.silent:
         over += f" ({ON_PAGE.families(verdict.silent)} {have(verdict.silent)} no answer)"
     over += f" and τ {from_to(verdict.tried[0], verdict.tried[-1])}"
-    below = [family for family, by_tau in best.items() if min(by_tau) < 0]
-    if below and len(below) < len(best):
+    below = [family for family, by_tau in leaders.items() if min(by_tau) < 0]
+    if below and len(below) < len(leaders):
         over += f" (below 0 under {ON_PAGE.families(below)} alone)"
     by = quoted(evaluation, sensitivity.over_tau.primary) + and_metric(evaluation)
     return f"{passed_over}By {by}, over {over}."
 
 
 def _without_score(sensitivity: Sensitivity) -> list[str]:
-    """Which models could not be best, as nothing is known of them, rather than were beaten."""
-    grid = sensitivity.over_tau
+    """A sentence per model that could not be best, as nothing is known of it, rather than was beaten."""
+    grid, sentences = sensitivity.over_tau, []
     points = [(family, tau) for family, by_tau in grid.leaders().items() for tau in by_tau]
-    said = []
     for model in sensitivity.evaluation.data.predictions:
         silent = [family for family, tau in points if model not in grid.values(family, tau)]
         if silent:
-            under = listed([ON_PAGE.family(family) for family in dict.fromkeys(silent)])
-            where = f"{len(silent)} of these points, under {under}"
-            said.append(f"{ON_PAGE.model(model)} has no score at {where}: there it is left out, not beaten.")
-    return said
+            where = f"{len(silent)} of these points, under {ON_PAGE.families(dict.fromkeys(silent))}"
+            sentences.append(
+                f"{ON_PAGE.model(model)} has no score at {where}: there it is left out, not beaten."
+            )
+    return sentences
 
 
 def _rests_on(report: Report) -> str:
-    """What is assumed."""
-    evaluation, names = report.evaluation, [report.verdict.adjustment]
-    varied = ""
+    """The assumptions of the answer."""
+    evaluation, names, varied = report.evaluation, [report.verdict.adjustment], ""
     if report.sensitivity is not None:
         names.append(report.sensitivity.over_tau.primary)
         varied = (
             "Over the grid, the copula is that of each point. Data alone cannot check it, so it is varied."
         )
-    assumed = [
+    assumptions = [
         f"{quoted(evaluation, name)}: {evaluation.results[name].adjustment.assumption}"
         for name in dict.fromkeys(names)
     ]
     cautions = [note.text for note in evaluation.notes if note.kind == "caution" and note.about.model is None]
-    return " ".join(filter(None, [*assumed, varied, *cautions]))
+    return " ".join(filter(None, [*assumptions, varied, *cautions]))
 
 
 def why_no_sensitivity(evaluation: Evaluation) -> str:
-    """Why nothing is said of other dependences."""
-    if not any(each.varies_with_copula for each in evaluation.results.values()):
+    """The reason why nothing is said of other dependences."""
+    if not any(scores.varies_with_copula for scores in evaluation.results.values()):
         return "No adjustment here rests on a copula, so that there is no dependence to vary."
     return (
         "How far this holds under other dependences is not shown: hand over sensitivity() of the evaluation."
     )
 
 
-def _hint(report: Report) -> str:
-    """What the copula of the table is, and which one fits best."""
-    best = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
-    if report.hint is not None:
-        best = report.hint.statement
-    return f"{capital(copula_in_words(report.evaluation))}. {best}"
-
-
 def _intervals(evaluation: Evaluation) -> str:
-    """What intervals are about, and what they leave out; empty where there are none."""
+    """The scope of intervals, and what they leave out; empty where there are none."""
     data = evaluation.data
     if data.confidence_level is None:
         return ""
-    said = [
+    scope = (
         f"Intervals ({level_in_words(data.confidence_level)}) are about these trained models until "
         f"{data.time_axis.said(data.horizon.time)}. They take the assumed dependence as true."
-    ]
-    how = results_of(evaluation).resampling
-    if how is not None:
-        drawn = f"Those of scores come from {how.n_resamples} bootstrap samples"
-        said.append(f"{drawn}, those over time and over the grid from formulas: the two may differ.")
-    return " ".join(said)
+    )
+    bootstrap = results_of(evaluation).resampling
+    if bootstrap is None:
+        return scope
+    return (
+        f"{scope} Those of scores come from {bootstrap.n_resamples} bootstrap samples, those over time and over the "
+        "grid from formulas: the two may differ."
+    )

@@ -1,4 +1,4 @@
-"""Metrics in words: what each tells, and several in a list."""
+"""Metrics in words: verbs, explanations, and several in a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cocensor.views.text.names import listed
 
 
 class Doing(NamedTuple):
-    """What the best model does by a metric, and a better one, and several better ones."""
+    """Verbs of the best model by a metric, of a better one, and of several better ones."""
 
     is_best: str
     beats: str
@@ -33,19 +33,19 @@ _DOING = {
 
 
 def doing(metric: Metric) -> Doing:
-    """What the best model does by a metric."""
+    """The verbs of a metric."""
     return IN_SHORT if metric.kind is None else _DOING[metric.kind]
 
 
 def briefly(metric: Metric, named: str = "This") -> str:
-    """What a metric is and which of its values are better, in a sentence; ``named`` is what it is called there."""
+    """A sentence on a metric and its better values; ``named`` is what it is called there."""
     better = f"{metric.direction} is better"
     return f"{named} is {metric.in_brief}; {better}." if metric.in_brief else f"{better.capitalize()}."
 
 
 def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
-    """What metrics are called and what they tell, each once; of one that is not known, its range and direction."""
-    return list(dict.fromkeys(_meaning(each) for each in metrics))
+    """The names of metrics and what they measure, each once; of one without explanation, its range and direction."""
+    return list(dict.fromkeys(map(_meaning, metrics)))
 
 
 def _meaning(metric: Metric) -> tuple[str, str]:
@@ -59,10 +59,10 @@ def _meaning(metric: Metric) -> tuple[str, str]:
 def metrics_in_words(metrics: Sequence[Metric]) -> str:
     """Metrics as in a sentence, with the times of the same one together."""
     times: dict[tuple[str, str | None], list[str]] = {}
-    for each in metrics:
-        label = label_without_time(each)
-        found = times.setdefault((label, each.unit), [])
-        found += [] if each.at is None or label == each.label else [time_in_name(each.at)]
+    for metric in metrics:
+        label = label_without_time(metric)
+        own = times.setdefault((label, metric.unit), [])
+        own += [] if metric.at is None or label == metric.label else [time_in_name(metric.at)]
     return listed(
         [f"{label} at {with_unit(at, unit)}" if at else label for (label, unit), at in times.items()]
     )

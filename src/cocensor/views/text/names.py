@@ -35,11 +35,6 @@ def have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def family_name(name: str) -> str:
-    """A family as in a sentence."""
-    return name.capitalize()
-
-
 def model_name(model: str) -> str:
     """A model's name, whose script does not move the words around it."""
     return model.translate(_TURNS).join(ISOLATE)
@@ -57,7 +52,7 @@ def in_a_line(name: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """How models and families are called: by their bare names in a terminal, isolated and as names on the page.
+    """Names of models and families: bare in a terminal, isolated and as names on the page.
 
     Of more models than ``most`` a sentence names the first, and says how many others there are.
     """
@@ -79,19 +74,19 @@ class Names:
         return listed([self.family(name) for name in names])
 
     def have_best_score(self, models: Sequence[str]) -> str:
-        """That one model has the best score, or several alike; others may be as good."""
+        """A clause on the best score of one model, or of several alike; others may be as good."""
         return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
 
 
 BARE = Names(in_a_line)
-ON_PAGE = Names(model_name, family_name)
+ON_PAGE = Names(model_name, str.capitalize)
 
 
 def copula_name(copula: Copula) -> str:
     """A copula as in a sentence."""
     if copula.is_independence:
         return "independence"
-    return f"the {family_name(copula.name)} copula with τ = {copula.tau:.2g}"
+    return f"the {copula.name.capitalize()} copula with τ = {copula.tau:.2g}"
 
 
 def quoted(evaluation: Evaluation, adjustment: str) -> str:

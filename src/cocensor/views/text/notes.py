@@ -20,13 +20,15 @@ def note_in_words(note: Note) -> str:
 
 
 def misfit_in_words(worst: Mapping[str, Mapping[str, Any]], model: Callable[[str], str] = str) -> str:
-    """By how much events or dropouts deviate from the imputation model, of each kind that does."""
-    said = [
+    """The deviations of events or dropouts from the imputation model, of each kind that deviates."""
+    deviations = [
         f"{kind}s deviate by {100 * cells['misfit']:.0f} %, by period and decile of the score of "
         f"{model(cells['model'])} (χ² = {cells['statistic']:.0f}, {cells['df']} cells)"
         for kind, cells in sorted(worst.items(), reverse=True)
     ]
-    return f"The imputation model does not fit the data: {listed(said)}. This checks its margins, not τ."
+    return (
+        f"The imputation model does not fit the data: {listed(deviations)}. This checks its margins, not τ."
+    )
 
 
 def _after_last(values: Values) -> str:
@@ -67,38 +69,38 @@ def _read_in_parts(values: Values) -> str:
 
 
 def _single_times(values: Values) -> str:
-    whys = {
+    reasons = {
         "quartiles": "quartiles of the observed event times up to the horizon, rounded to two digits",
         "predicted": "the only time that some models predict",
     }
-    said = [
-        f"{with_unit([shown_time(t) for t in values[name]], values['unit'])}: {why}"
-        for name, why in whys.items()
+    times = [
+        f"{with_unit([shown_time(t) for t in values[name]], values['unit'])}: {reason}"
+        for name, reason in reasons.items()
         if values[name]
     ]
-    return f"Scores at single times are at {'; and at '.join(said)}."
+    return f"Scores at single times are at {'; and at '.join(times)}."
 
 
 def _steps_instead(values: Values) -> str:
     scores = values["scores"]
-    said = [
-        f"{each['as_steps']:#.4g} instead of {each['as_lines']:#.4g}{f' for {model}' * (len(scores) > 1)}"
-        for model, each in scores.items()
+    moved = [
+        f"{score['as_steps']:#.4g} instead of {score['as_lines']:#.4g}{f' for {model}' * (len(scores) > 1)}"
+        for model, score in scores.items()
     ]
     return (
         "Curves are lines between their times, as no rule was stated. If they were steps (interpolation 'step'), the "
-        f"{values['metric']} under {values['under']} would be about {', '.join(said)}."
+        f"{values['metric']} under {values['under']} would be about {', '.join(moved)}."
     )
 
 
 def _unmarked_end(values: Values) -> str:
-    said = [
+    shares = [
         f"{100 * share:.0f} % of the censored times in the {sample}"
         for sample, share in values["shares"].items()
     ]
     return (
-        f"{' and '.join(said)} lie in the last tenth of follow-up, probably because the study ended and not because of "
-        "dropout. If so, mark them as administrative, or give dates with the data lock, or the planned follow-up."
+        f"{' and '.join(shares)} lie in the last tenth of follow-up, probably because the study ended and not because "
+        "of dropout. If so, mark them as administrative, or give dates with the data lock, or the planned follow-up."
     )
 
 

@@ -24,21 +24,21 @@ _LIMIT = (
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
-    """What a terminal shows of a sensitivity analysis."""
+    """A sensitivity analysis for a terminal."""
     grid = sensitivity.over_tau
     taus = from_to(min(grid.points), max(grid.points))
     labels = listed([quoted(sensitivity.evaluation, name) for name in grid.answers])
     over = f"Sensitivity of {labels} over {', '.join(grid.lines)}; τ {taus}."
-    lines = [over, *_told(sensitivity, BARE), ratios_in_words(sensitivity.verdict.over_ratios)]
+    lines = [over, *_sentences(sensitivity, BARE), ratios_in_words(sensitivity.verdict.over_ratios)]
     return "\n".join(filter(None, lines))
 
 
 def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
-    """Who is told from whom, and how far along τ, by the primary adjustment and the first metric."""
-    return " ".join(filter(None, _told(sensitivity, names)))
+    """The verdict over τ, by the primary adjustment and the first metric."""
+    return " ".join(filter(None, _sentences(sensitivity, names)))
 
 
-def _told(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
+def _sentences(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
     evaluation, grid, verdict = sensitivity.evaluation, sensitivity.over_tau, sensitivity.verdict
     label = quoted(evaluation, grid.primary)
     if not grid.leaders():
@@ -56,36 +56,38 @@ def _told(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
 
 
 def beside_scores(report: Report) -> list[str]:
-    """What a terminal shows after the scores: what is certain, how far the answer holds, what is open, benchmarks."""
+    """Lines for a terminal after the scores: what is certain, how far it holds, what is open, benchmarks."""
     evaluation, bounds, covariates = report.evaluation, report.bounds_by(), report.benchmarks
-    said = [] if bounds is None else [certain_in_words(bounds)]
-    said += [] if report.sensitivity is None else [sensitivity_as_text(report.sensitivity)]
+    lines = [] if bounds is None else [certain_in_words(bounds)]
+    lines += [] if report.sensitivity is None else [sensitivity_as_text(report.sensitivity)]
     if bounds is None and not has_bounds(evaluation.data.metrics[0]):
-        said.append(why_no_bounds(evaluation))
+        lines.append(why_no_bounds(evaluation))
     elif bounds is not None:
-        said.append(still_open_in_words(evaluation, bounds))
+        lines.append(still_open_in_words(evaluation, bounds))
     if covariates is not None:
         cautions = [note.text for note in covariates.notes if note.kind == "caution"]
-        said.append(" ".join([plausible_tau_in_words(covariates), *cautions]))
-    return [escaped(part) for part in said if part]
+        lines.append(" ".join([plausible_tau_in_words(covariates), *cautions]))
+    return [escaped(line) for line in lines if line]
 
 
 # --- benchmarks --------------------------------------------------------------------------------------------
 
 
-def plausible_tau_in_words(found: CovariateBenchmarks, names: Names = BARE) -> str:
-    """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
-    strongest = found.strongest
-    ratio = found.hidden([_EXAMPLE])[_EXAMPLE]
-    measured = (
-        f"{names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} on the "
-        f"event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces {_tau(strongest.shrunken_tau)}"
-        f"{_with_noise(strongest.tau, strongest.shrunken_tau)}"
+def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE) -> str:
+    """The hidden factor that some τ would take, beside the strongest measured one, and what that leaves open."""
+    strongest = benchmarks.strongest
+    ratio = benchmarks.hidden([_EXAMPLE])[_EXAMPLE]
+    # Shrinking is mentioned where it shows.
+    before, shrunken = f"{strongest.tau:z.2f}", f"{strongest.shrunken_tau:z.2f}"
+    noise = f" ({before} before its noise is allowed for)" if before != shrunken else ""
+    together = f" All covariates together induce {_tau(benchmarks.together)}." * (
+        len(benchmarks.benchmarks) > 1
     )
-    together = f" All covariates together induce {_tau(found.together)}." if len(found.benchmarks) > 1 else ""
     return (
         f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both event and "
-        f"dropout; {measured}.{together} {_LIMIT}"
+        f"dropout; {names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} "
+        f"on the event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces "
+        f"{_tau(strongest.shrunken_tau)}{noise}.{together} {_LIMIT}"
     )
 
 
@@ -93,29 +95,24 @@ def _tau(tau: float) -> str:
     return f"τ = {tau:.2f}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
 
 
-def _with_noise(tau: float, shrunken: float) -> str:
-    """The estimate, where shrinking it shows: all covariates together are told of without."""
-    said = f"{tau:z.2f}"
-    return f" ({said} before its noise is allowed for)" if said != f"{shrunken:z.2f}" else ""
-
-
-def plausible_tau_as_text(found: CovariateBenchmarks) -> str:
+def plausible_tau_as_text(benchmarks: CovariateBenchmarks) -> str:
     """The table of all covariates, and the statement."""
-    width = max(12, *(len(each.name) for each in found.benchmarks)) + 2
-    level = level_in_words(found.confidence_level)
+    rows = benchmarks.benchmarks
+    width = max(12, *(len(row.name) for row in rows)) + 2
+    level = level_in_words(benchmarks.confidence_level)
     lines = [
-        f"Which τ of event and dropout leaving out a covariate would induce ({counted(found.n, 'subject')}, "
-        f"{counted(found.n_events, 'event')}, {counted(found.n_dropouts, 'dropout')}; hazard ratios per SD, {level} "
-        "intervals)",
+        f"Which τ of event and dropout leaving out a covariate would induce ({counted(benchmarks.n, 'subject')}, "
+        f"{counted(benchmarks.n_events, 'event')}, {counted(benchmarks.n_dropouts, 'dropout')}; hazard ratios per SD, "
+        f"{level} intervals)",
         "",
         f"{'covariate':<{width}}{'event':>8}{'dropout':>9}{'τ':>9}{'from':>9}{'to':>9}{'shrunken':>10}",
     ]
-    for each in found.benchmarks:
+    for row in rows:
         lines.append(
-            f"{each.name:<{width}}{each.hazard_ratio_event:8.2f}{each.hazard_ratio_dropout:9.2f}{each.tau:z9.3f}"
-            f"{each.interval.low:z9.3f}{each.interval.high:z9.3f}{each.shrunken_tau:z10.3f}"
+            f"{row.name:<{width}}{row.hazard_ratio_event:8.2f}{row.hazard_ratio_dropout:9.2f}{row.tau:z9.3f}"
+            f"{row.interval.low:z9.3f}{row.interval.high:z9.3f}{row.shrunken_tau:z10.3f}"
         )
-    low, high = found.together_interval
-    lines.append(f"{'all together':<{width}}{'':17}{found.together:z9.3f}{low:z9.3f}{high:z9.3f}")
-    lines.append(f"{'aligned':<{width}}{'':17}{found.aligned:9.3f}")
-    return "\n".join([*lines, "", found.statement, *map(str, found.notes)])
+    low, high = benchmarks.together_interval
+    lines.append(f"{'all together':<{width}}{'':17}{benchmarks.together:z9.3f}{low:z9.3f}{high:z9.3f}")
+    lines.append(f"{'aligned':<{width}}{'':17}{benchmarks.aligned:9.3f}")
+    return "\n".join([*lines, "", benchmarks.statement, *map(str, benchmarks.notes)])

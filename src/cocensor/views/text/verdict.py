@@ -7,12 +7,13 @@ from itertools import combinations
 from math import isfinite
 
 from cocensor.study.ranking import Standing
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL
 from cocensor.study.sensitivity.leading_range import Along, LeadingRange, Limit, OverRatios, Reach, Span
 from cocensor.study.verdict import Assumption, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
 from cocensor.views.text.metrics import IN_SHORT, Doing, doing
-from cocensor.views.text.names import BARE, Names, as_noun, capital, family_name, have, listed
+from cocensor.views.text.names import BARE, Names, as_noun, capital, have, listed
 
 # As many reasons are named one after the other.
 _MOST_REASONS = 3
@@ -26,64 +27,64 @@ _IF_RATIO = "If the hazard of those who left is ρ times that of comparable subj
 # --- who is best ------------------------------------------------------------------------------------------
 
 
-def standing_in_words(found: Standing, names: Names = BARE, says: Doing = IN_SHORT) -> str:
-    """Who is best, as far as the data tell: a winner only where the intervals tell it from all others."""
-    return "; ".join(_clauses(found, names, says))
+def standing_in_words(standing: Standing, names: Names = BARE, says: Doing = IN_SHORT) -> str:
+    """The best models, as far as the data tell: a winner only where the intervals tell it from all others."""
+    return "; ".join(_clauses(standing, names, says))
 
 
-def course(found: Standing) -> tuple[object, ...]:
-    """What the words on a standing are filled with: standings that share it are told in one and the same clause."""
-    if not found.tells:
-        return found.tells, found.asked, found.leaders, tuple(found.scores)
-    told = tuple(found.better(*pair) for pair in combinations(found.first, 2))
-    return True, found.first, found.beaten, found.behind, told, tuple(found.scores)
+def course(standing: Standing) -> tuple[object, ...]:
+    """A key that standings share which are said in one and the same clause."""
+    if not standing.tells:
+        return standing.tells, standing.asked, standing.leaders, tuple(standing.scores)
+    winners = tuple(standing.better(*pair) for pair in combinations(standing.first, 2))
+    return True, standing.first, standing.beaten, standing.behind, winners, tuple(standing.scores)
 
 
-def _clauses(found: Standing, names: Names, says: Doing) -> Iterator[str]:
-    unknown = [model for model in found.scores if model not in found.compared]
-    if not found.scores:
+def _clauses(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
+    unknown = [model for model in standing.scores if model not in standing.compared]
+    if not standing.scores:
         yield "no model has a score"
-    elif len(found.scores) == 1:
-        yield f"there is no other model to compare {names.models(found.scores)} with"
-    elif not found.tells:
-        yield names.have_best_score(found.leaders)
-        if found.asked:
+    elif len(standing.scores) == 1:
+        yield f"there is no other model to compare {names.models(standing.scores)} with"
+    elif not standing.tells:
+        yield names.have_best_score(standing.leaders)
+        if standing.asked:
             yield "there are no intervals"
     else:
-        if len(found.first) > 1:
-            yield from _tie(found, names, says)
-        elif len(found.beaten) > 1 and not unknown:
-            yield f"{names.models(found.first)} {says.is_best}"
+        if len(standing.first) > 1:
+            yield from _tie(standing, names, says)
+        elif len(standing.beaten) > 1 and not unknown:
+            yield f"{names.models(standing.first)} {says.is_best}"
         else:
-            yield f"{names.models(found.first)} {says.beats} {names.models(found.beaten)}"
+            yield f"{names.models(standing.first)} {says.beats} {names.models(standing.beaten)}"
         if unknown:
             yield f"{names.models(unknown)} {have(unknown)} no interval to compare by"
 
 
-def _tie(found: Standing, names: Names, says: Doing) -> Iterator[str]:
-    """Of several models that may be best: whether they can be told apart, and whom they beat."""
-    models, pairs = found.first, list(combinations(found.first, 2))
-    if all(found.equal(*pair) for pair in pairs):
+def _tie(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
+    """Clauses on several models that may be best: whether they can be told apart, and whom they beat."""
+    models, pairs = standing.first, list(combinations(standing.first, 2))
+    if all(standing.equal(*pair) for pair in pairs):
         yield f"{names.models(models)} are equally good"
-    elif any(found.better(*pair) for pair in pairs):
+    elif any(standing.better(*pair) for pair in pairs):
         yield f"{names.models(models)} may each be best"
-    elif len(models) == len(found.scores) > 2:
+    elif len(models) == len(standing.scores) > 2:
         yield f"the data cannot tell the {len(models)} models apart"
     else:
         yield f"the data cannot tell {names.models(models)} apart"
-    if found.beaten:
+    if standing.beaten:
         winners = f"both {says.beat}" if len(models) == 2 else f"each of them {says.beats}"
-        yield f"{winners} {names.models(found.beaten)}"
-    if found.behind:
-        verb = "is" if len(found.behind) == 1 else "are"
-        yield f"{names.models(found.behind)} {verb} not best, but may be as good as some of them"
+        yield f"{winners} {names.models(standing.beaten)}"
+    if standing.behind:
+        verb = "is" if len(standing.behind) == 1 else "are"
+        yield f"{names.models(standing.behind)} {verb} not best, but may be as good as some of them"
 
 
 # --- under which assumption -------------------------------------------------------------------------------
 
 
 def assumption_in_words(assumption: Assumption) -> str:
-    """What is assumed, as the first clause of a sentence."""
+    """The assumption, as the first clause of a sentence."""
     if assumption.tau is None:
         return f"With scores by {as_noun(assumption.label)},"
     if not assumption.anybody_left:
@@ -93,22 +94,16 @@ def assumption_in_words(assumption: Assumption) -> str:
         return f"If those who dropped out would have had the event about as fast as {whom},"
     if assumption.family is None:
         return f"At {_TAU} = {assumption.tau:g},"
-    copula = f"{_TAU} = {assumption.tau:.2g}, {family_name(assumption.family)} copula; {_TAU_RUNS}"
+    copula = f"{_TAU} = {assumption.tau:.2g}, {assumption.family.capitalize()} copula; {_TAU_RUNS}"
     if assumption.hazard_ratio is None:
         return f"If event and dropout depend on each other ({copula}),"
     fast = ratio_in_words(assumption.hazard_ratio)
     return f"If those who dropped out would have had the event {fast} times as fast as {whom} ({copula}),"
 
 
-def known_in_words(assumption: Assumption) -> str:
-    """What is known of subjects beside their outcomes; empty where that is nothing."""
-    return listed([f"the {what}" for what in assumption.given]) if assumption.given else ""
-
-
 def lead_in_words(verdict: Verdict, names: Names) -> str:
-    """Who is best under the assumption."""
-    found = verdict.standing
-    best = standing_in_words(found, names, doing(found.metric))
+    """The best models under the assumption."""
+    best = standing_in_words(verdict.standing, names, doing(verdict.standing.metric))
     return f"{assumption_in_words(verdict.assumption)} {best}."
 
 
@@ -147,8 +142,8 @@ def along_in_words(verdict: Verdict, names: Names) -> Iterator[str]:
 
 
 def plausible_in_words(verdict: Verdict) -> str:
-    """Which range is held plausible, and who decided that."""
-    plausible, tried = verdict.plausible, verdict.tried
+    """The range that is held plausible, and who decided that."""
+    plausible = verdict.plausible
     if plausible is None:
         return ""
     where = f"{_TAU} from {plausible.low:.2g} to {plausible.high:.2g}"
@@ -157,15 +152,11 @@ def plausible_in_words(verdict: Verdict) -> str:
     else:
         low, high = map(ratio_in_words, verdict.plausible_ratios)
         where = f"{low} to {high} times as fast ({where}; {_TAU_RUNS})"
-    part = ""
-    if not verdict.is_covered:
-        part = f" The grid has τ {from_to(tried[0], tried[-1])}."
-    return f"The plausible range is {where}, {_origin(verdict)}.{part}"
+    grid = "" if verdict.is_covered else f" The grid has τ {from_to(verdict.tried[0], verdict.tried[-1])}."
+    return f"The plausible range is {where}, {_origin(plausible)}.{grid}"
 
 
-def _origin(verdict: Verdict) -> str:
-    plausible = verdict.plausible
-    assert plausible is not None
+def _origin(plausible: PlausibleRange) -> str:
     if plausible.origin == "asked":
         return "as asked for"
     if plausible.together is None:
@@ -181,7 +172,7 @@ def _origin(verdict: Verdict) -> str:
 
 
 def _spans(verdict: Verdict) -> Iterator[str]:
-    """Between which values the score of the only model lies over the plausible range, and over the grid."""
+    """The range of the score of the only model over the plausible range, and over the grid."""
     what, level = f"the {verdict.standing.metric.label} lies between", verdict.standing.level
     plausible, grid = verdict.spans.get("plausible"), verdict.spans.get("grid")
     if plausible is not None:
@@ -191,12 +182,12 @@ def _spans(verdict: Verdict) -> Iterator[str]:
 
 
 def _span(span: Span, level: float | None) -> str:
-    """From where to where a score goes; with sampling error, where there is one."""
-    said = f"{number(span.low)} and {number(span.high)}"
+    """The ends of a range of scores; with sampling error, where there is one."""
+    ends = f"{number(span.low)} and {number(span.high)}"
     if level is None or not (isfinite(span.low_with_error) and isfinite(span.high_with_error)):
-        return said
-    ends = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
-    return f"{said}; with sampling error, between {ends} ({level_in_words(level)})"
+        return ends
+    with_error = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
+    return f"{ends}; with sampling error, between {with_error} ({level_in_words(level)})"
 
 
 def _as_far(verdict: Verdict) -> str:
@@ -204,10 +195,10 @@ def _as_far(verdict: Verdict) -> str:
 
 
 def _within(verdict: Verdict, along: Along, names: Names) -> str:
-    """How far an answer holds within the plausible range."""
+    """Whether an answer holds within the plausible range."""
     reach, covered = along.reach, verdict.covered
     if reach is None:
-        [at_start] = (each for each in along.stretches if each.low <= along.start <= each.high)
+        [at_start] = (stretch for stretch in along.stretches if stretch.low <= along.start <= stretch.high)
         return f"At τ = {along.start:g} the answer is another: {_then(along.standing, at_start, names)}."
     if covered is None:
         return "The plausible range was not tried."
@@ -220,7 +211,7 @@ def _within(verdict: Verdict, along: Along, names: Names) -> str:
 
 
 def _beyond(verdict: Verdict, along: Along, names: Names) -> Iterator[str]:
-    """What comes where the answer is lost, nearest first; or that it is not lost."""
+    """Sentences on where the answer is lost, nearest first; or that it is not lost."""
     if along.reach is None:
         return
     ends = along.tried[0], along.tried[-1]
@@ -237,24 +228,23 @@ def _beyond(verdict: Verdict, along: Along, names: Names) -> Iterator[str]:
 
 
 def _held(way: int, limit: Limit) -> str:
-    """Up to which point of the grid the answer held, where no interval tells more."""
-    tau, where = f"τ = {limit.at:g}", "up" if way > 0 else "down"
-    if not isfinite(limit.hazard_ratio) or ratio_in_words(limit.hazard_ratio) == "1":
-        return f"It holds {where} to {tau}, the last point tried before."
-    fast = f"{ratio_in_words(limit.hazard_ratio)} times as fast"
-    return f"It holds {where} to {fast} ({tau}), the last point tried before."
+    """The last point of the grid where the answer held, where no interval tells more."""
+    point = f"τ = {limit.at:g}"
+    if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
+        point = f"{ratio_in_words(limit.hazard_ratio)} times as fast ({point})"
+    return f"It holds {'up' if way > 0 else 'down'} to {point}, the last point tried before."
 
 
 def _lost(verdict: Verdict, way: int, limit: Limit, names: Names) -> str:
-    """From where on the interval of a difference holds 0, on every scale, and whose difference that is."""
+    """The point where the interval of a difference begins to hold 0, on every scale, and the models of it."""
     further, more = ("above", "more") if way > 0 else ("below", "less")
     scales = [f"τ {further} about {towards_zero(limit.at)}"]
     if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
         scales.insert(0, f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast")
     if verdict.strongest_covariate is not None and isfinite(limit.multiple):
         many = f"more than {_MOST_TIMES}" if limit.multiple > _MOST_TIMES else ratio_in_words(limit.multiple)
-        called = names.model(verdict.strongest_covariate)
-        scales.append(f"{many} times the effects of {called}, the strongest covariate")
+        covariate = names.model(verdict.strongest_covariate)
+        scales.append(f"{many} times the effects of {covariate}, the strongest covariate")
     where = scales[0] + (f" ({'; '.join(scales[1:])})" if len(scales) > 1 else "")
     lead = f"{names.model(limit.models[0])} {doing(verdict.standing.metric).beats} {names.model(limit.models[1])}"
     under = f"under {names.family(str(limit.line))}{' first' * limit.other_lines}"
@@ -268,12 +258,12 @@ def _turns(along: Along, way: int, limit: Limit) -> list[LeadingRange]:
     return stretches if leader is None or leader in stretches else [*stretches, leader]
 
 
-def _then(found: Standing, stretch: LeadingRange, names: Names) -> str:
-    """Who may be best in a stretch, as far as the data tell."""
+def _then(standing: Standing, stretch: LeadingRange, names: Names) -> str:
+    """The models that may be best in a stretch, as far as the data tell."""
     models = names.models(stretch.models)
     if len(stretch.models) == 1:
-        return f"{models} {doing(found.metric).is_best if found.tells else 'has the best score'}"
-    if found.tells:
+        return f"{models} {doing(standing.metric).is_best if standing.tells else 'has the best score'}"
+    if standing.tells:
         return f"{models} may each be best{'' if stretch.agreed else ', not all of them under every family'}"
     if stretch.agreed:
         return names.have_best_score(stretch.models)
@@ -284,7 +274,7 @@ def _then(found: Standing, stretch: LeadingRange, names: Names) -> str:
 
 
 def ratios_in_words(over: OverRatios | None, names: Names = BARE) -> str:
-    """Who is best up to which hazard ratio ρ, of everybody and of one reason or group alone."""
+    """The best models up to some hazard ratio ρ, of everybody and of one reason or group alone."""
     if over is None:
         return ""
     unnamed = [] if over.unnamed is None else [over.unnamed.text]
@@ -293,22 +283,22 @@ def ratios_in_words(over: OverRatios | None, names: Names = BARE) -> str:
 
 def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
     along = over.lines[ALL]
-    found, reach = along.standing, along.reach
+    standing, reach = along.standing, along.reach
     tried = f"{along.tried[0]:g} to {along.tried[-1]:g}"
-    what, alone = f"the {found.metric.label} of {names.models(found.scores)}", len(along.tried) == 1
-    best = standing_in_words(found, names, doing(found.metric))
-    if alone:
-        told = best if over.span is None else f"{what} is {number(over.span.low)}"
-        yield f"{_IF_RATIO}, then for ρ = {along.tried[0]:g}, the only one tried, {told}."
+    score = f"the {standing.metric.label} of {names.models(standing.scores)}"
+    best = standing_in_words(standing, names, doing(standing.metric))
+    if len(along.tried) == 1:
+        answer = best if over.span is None else f"{score} is {number(over.span.low)}"
+        yield f"{_IF_RATIO}, then for ρ = {along.tried[0]:g}, the only one tried, {answer}."
     elif over.span is not None:
         between = f"{number(over.span.low)} and {number(over.span.high)}"
-        yield f"{_IF_RATIO}, {what} lies between {between} for ρ from {tried}."
+        yield f"{_IF_RATIO}, {score} lies between {between} for ρ from {tried}."
     elif reach is not None:
         where = f"{'ρ ' if reach.limits else ''}{_ratio_ends(*_rounded(reach))}"
         yield f"{_IF_RATIO}, then for {where} ({tried} was tried) {best}."
         for way, limit in reach.ways:
             for stretch in () if limit.is_silent else _turns(along, way, limit):
-                yield f"At ρ {from_to(stretch.low, stretch.high)}, {_then(found, stretch, names)}."
+                yield f"At ρ {from_to(stretch.low, stretch.high)}, {_then(standing, stretch, names)}."
 
 
 def _rounded(reach: Reach) -> tuple[str | None, ...]:
@@ -316,15 +306,15 @@ def _rounded(reach: Reach) -> tuple[str | None, ...]:
 
 
 def _ratio_ends(low: str | None, high: str | None) -> str:
-    if low is None and high is None:
-        return "every ρ"
-    if low is not None and high is not None:
-        return f"from about {low} to {high}" if low != high else f"of about {low} alone"
-    return f"up to about {high}" if low is None else f"from about {low} on"
+    if low is None:
+        return "every ρ" if high is None else f"up to about {high}"
+    if high is None:
+        return f"from about {low} on"
+    return f"of about {low} alone" if low == high else f"from about {low} to {high}"
 
 
 def _alone(over: OverRatios, names: Names) -> Iterator[str]:
-    """The same where the ratio of one reason or group moves alone, those with one limit together."""
+    """A sentence on the ratio of one reason or group that moves alone, those with one limit together."""
     ends: dict[tuple[str | None, ...], list[str]] = {}
     for line, along in over.lines.items():
         if line != ALL and along.reach is not None and len(along.tried) > 1:
