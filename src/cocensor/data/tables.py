@@ -181,18 +181,16 @@ class Table:
                 texts = [row for row, value in enumerate(objects) if isinstance(value, str | bytes)]
                 # A text that is no number at all says more than one that is.
                 row = min(texts, key=lambda row: self._spells_number(str(objects[row])), default=bad[0])
-                self.refuse(column, "must have numbers", row, objects[row], go_on)
+                self._refuse(column, row, objects[row], "must have numbers", go_on)
         if values.dtype.kind not in "biuf":
             self._refuse_kind(column, "numbers", go_on)
-        for row in np.flatnonzero(np.isinf(values))[:1] if values.dtype.kind == "f" else ():
-            self.refuse(column, "must be finite", row, values[row], go_on)
+        self.refuse_first(column, np.isinf(values), values, "must be finite", go_on)
         return values
 
     def times(self, column: Any) -> FloatArray:
         """Return a column of times, none of them negative."""
         times = np.array(self.numbers(column), dtype=np.float64) + 0.0  # -0.0 becomes 0.0
-        for row in np.flatnonzero(times < 0)[:1]:
-            self.refuse(column, "must not be negative", row, times[row])
+        self.refuse_first(column, times < 0, times, "must not be negative")
         return times
 
     def flags(self, column: Any, limit: str = "") -> BoolArray:
@@ -205,7 +203,7 @@ class Table:
             flags, bad = np.isin(texts, ("true", "1")), ~np.isin(texts, ("true", "false", "1", "0"))
         for row in np.flatnonzero(bad)[:1]:
             of_number = limit if self._spells_number(spelled(values[row])) else ""
-            self.refuse(column, f"must have {FLAGS}{of_number}", row, values[row])
+            self._refuse(column, row, values[row], f"must have {FLAGS}{of_number}")
         return flags
 
     def covariate(self, column: Any, go_on: str = "") -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
@@ -225,8 +223,7 @@ class Table:
             self._refuse_kind(column, IDS)
         values = self.values(column)
         if values.dtype.kind == "f":
-            for row in np.flatnonzero(values != np.floor(values))[:1]:
-                self.refuse(column, f"must have {IDS}", row, values[row])
+            self.refuse_first(column, values != np.floor(values), values, f"must have {IDS}")
             return [int(value) for value in values]
         return values.tolist()
 
@@ -254,8 +251,14 @@ class Table:
         """Return what refusals call a row."""
         return f"row {self.first + row}"
 
-    def refuse(self, column: Any, rule: str, row: int, value: Any, go_on: str = "") -> NoReturn:
-        """Raise that a column breaks a ``rule``, and where."""
+    def refuse_first(
+        self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str, go_on: str = ""
+    ) -> None:
+        """Refuse the first row where a column breaks a ``rule``, if any."""
+        for row in np.flatnonzero(bad)[:1]:
+            self._refuse(column, row, values[row], rule, go_on)
+
+    def _refuse(self, column: Any, row: int, value: Any, rule: str, go_on: str = "") -> NoReturn:
         shown = value.item() if isinstance(value, np.generic) else value
         raise ValueError(f"{self.name}: column {column!r} {rule}, but {self.row(row)} is {shown!r}{go_on}.")
 
@@ -411,10 +414,8 @@ class Columns:
                 time, event, ended = from_follow_up(time, event, planned, self._column, table.first)
         if self.administrative is not None:
             ended = table.flags(self.administrative)
-            for row in np.flatnonzero(ended & event)[:1]:
-                table.refuse(
-                    self.administrative, "(administrative) must be false where event is true", int(row), True
-                )
+            rule = "(administrative) must be false where event is true"
+            table.refuse_first(self.administrative, ended & event, ended, rule)
         reason = None
         if self.reason is not None and (table.has(self.reason) or not training):
             values = table.sparse(self.reason)
