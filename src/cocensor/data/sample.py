@@ -53,6 +53,8 @@ class Sample:
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        some: dict[str, Any] = {name: None if each is None else each[rows] for name, each in values.items()}
+        values = {own.name: getattr(self, own.name) for own in fields(self)}
+        some: dict[str, Any] = {
+            name: None if value is None else value[rows] for name, value in values.items()
+        }
         return type(self)(**some)

@@ -34,7 +34,7 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor.data.dates import UNITS, check_date_format, from_dates, from_follow_up, is_date
 from cocensor.data.ids import row_labels
-from cocensor.data.survival import Survival, as_reasons
+from cocensor.data.survival import Survival, as_reasons, dropout_of
 from cocensor.data.times import TimeAxis
 
 #: A number as files spell it, with a decimal point.
@@ -82,35 +82,23 @@ def categories(values: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of a frame, of a file or of a part of it, or of an array, whose columns are known by number.
+    """Rows of a frame, of a file or of a part of it, or of an array, whose columns are known by number."""
 
-    Attributes
-    ----------
-    name : str
-        What refusals call it: a file, or an argument.
-    data : narwhals.DataFrame or array of shape (n, p)
-        Its columns.
-    first : int
-        The number of its first row in the table that it is a part of.
-    index : str or None
-        The column of row labels that pandas has written into its file.
-    decimal : str
-        The decimal mark of its file.
-    is_typed : bool
-        Whether texts are texts; those of a CSV file may be meant as whole numbers.
-    doubts : dict
-        By column, why it cannot be read; refused where the column is asked for.
-    notes : sequence of Note
-        What was decided in reading its file.
-    """
-
+    #: What refusals call it: a file, or an argument.
     name: str
+    #: A narwhals.DataFrame, or an array of shape (n, p).
     data: Any
+    #: The number of its first row in the table that it is a part of.
     first: int = 0
+    #: The column of row labels that pandas has written into its file.
     index: str | None = None
+    #: The decimal mark of its file.
     decimal: str = "."
+    #: Whether texts are texts; those of a CSV file may be meant as whole numbers.
     is_typed: bool = True
+    #: By column, why it cannot be read; refused where the column is asked for.
     doubts: Mapping[str, str] = field(default_factory=dict)
+    #: What was decided in reading its file.
     notes: Sequence[Note] = ()
 
     @classmethod
@@ -135,7 +123,6 @@ class Table:
 
     @cached_property
     def _by_name(self) -> dict[Any, Any]:
-        """The columns by name, of which there may be many."""
         columns = self.data.T if isinstance(self.data, np.ndarray) else self.data.iter_columns()
         return dict(zip(self.columns, columns, strict=True))
 
@@ -284,9 +271,8 @@ class Table:
 
 def _missing_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the rows of a column that have no value: null, not a number, or a blank text."""
-    kind = values.dtype.kind
-    if kind not in "OUS":
-        return np.flatnonzero(np.isnan(values) if kind == "f" else np.isnat(values) if kind in "mM" else [])
+    if values.dtype.kind not in "OUS":
+        return np.flatnonzero(values != values)  # NaN and NaT
     objects = values.tolist()
     with suppress(TypeError):  # lists have no hash
         if not any(map(_is_blank, set(objects))):  # there are few levels in many rows
@@ -300,24 +286,7 @@ def _is_blank(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table are what: times, or dates that times come from, events, ends of study, ids, covariates.
-
-    Attributes
-    ----------
-    event, time, administrative, reason : str
-        As of :class:`Survival`.
-    follow_up : str, optional
-        As of :meth:`Survival.from_follow_up`.
-    entry, exit, data_lock, time_unit, date_format : str, optional
-        As of :meth:`Survival.from_dates`, ``data_lock`` being a column or a date; without dates ``time_unit`` is what
-        times are measured in.
-    id : str, optional
-        The ids of the subjects.
-    covariates : tuple of str
-        Their covariates.
-    are_options : bool
-        Whether refusals name these as options of the command line.
-    """
+    """Which columns of a table are what, as of :class:`Survival` and its ``from_follow_up`` and ``from_dates``."""
 
     event: str
     time: str | None = None
@@ -325,12 +294,15 @@ class Columns:
     follow_up: str | None = None
     entry: str | None = None
     exit: str | None = None
+    #: A column, or a date.
     data_lock: str | None = None
+    #: The unit that dates give times in; without dates, the one that times are measured in.
     time_unit: str | None = None
     reason: str | None = None
     date_format: str | None = None
     id: str | None = None
     covariates: tuple[str, ...] = ()
+    #: Whether refusals name arguments as options of the command line.
     are_options: bool = False
 
     def __post_init__(self) -> None:
@@ -381,7 +353,7 @@ class Columns:
 
     @property
     def time_axis(self) -> TimeAxis:
-        """What time is called, and its unit; a column that is called as a unit is in it unless another is named."""
+        """The name and the unit of time; a column that is called as a unit is in it unless another is named."""
         if self.time is None:
             return TimeAxis(unit=self.time_unit or "days")
         return TimeAxis(self.time, self.time_unit or self._unit_in_name)
@@ -419,14 +391,12 @@ class Columns:
         reason = None
         if self.reason is not None and (table.has(self.reason) or not training):
             values = table.sparse(self.reason)
-            dropout = ~event if ended is None else ~event & ~ended
             with naming(table.name):
-                reason = as_reasons(values, dropout, self._column("reason"), table.first)
+                reason = as_reasons(values, dropout_of(event, ended), self._column("reason"), table.first)
         return Survival.trusted(time, event, ended, reason, table.labels if table.index is None else None)
 
     @property
     def _unit_in_name(self) -> str | None:
-        """The unit that the column of times is called by."""
         name = "" if self.time is None else self.time.strip().lower()
         return name if name in UNITS else None
 
@@ -435,7 +405,6 @@ class Columns:
         return self.data_lock is not None and is_date(self.data_lock, self.date_format)
 
     def _lock(self, table: Table) -> Any:
-        """Return the date of the data lock, or those of its column."""
         if self.data_lock is None or self._single_lock:
             return self.data_lock
         if not table.has(self.data_lock):
@@ -447,14 +416,13 @@ class Columns:
         return table.values(self.data_lock)
 
     def _column(self, argument: str) -> str:
-        """What refusals call the values of an argument."""
+        """Return what refusals call the values of an argument."""
         column = self.by_argument.get(argument)
         return argument if column is None else f"column {column!r} ({argument})"
 
     def _given(self, *names: str) -> list[str]:
-        """What refusals call those of these arguments that are given."""
+        """Return what refusals call those of these arguments that are given."""
         return [self._called(name) for name in names if getattr(self, name) is not None]
 
     def _called(self, argument: str) -> str:
-        """What refusals call an argument."""
         return f"--{argument.replace('_', '-')}" if self.are_options else argument
