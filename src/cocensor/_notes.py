@@ -90,7 +90,7 @@ KINDS: dict[str, Kind] = {code: kind for kind, codes in _CODES.items() for code 
 
 
 class About(NamedTuple):
-    """What a note is about; None for all of them."""
+    """The adjustment and the model that a note is about; None for all of them."""
 
     adjustment: str | None = None
     model: str | None = None
@@ -147,7 +147,7 @@ class Note:
         return str(view("text.note_in_words")(self))
 
     def on(self, *, adjustment: str | None = None, model: str | None = None) -> Note:
-        """The same, about an adjustment or a model."""
+        """Return the note about an adjustment or a model."""
         return replace(self, about=About(adjustment or self.about.adjustment, model or self.about.model))
 
     def to_dict(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def as_predictions(
 
 
 def predict(model: Any, X: Any) -> Predicted:
-    """Return what a fitted estimator of scikit-survival, lifelines, pycox or the paper's learners predicts for ``X``."""
+    """Return what a fitted estimator of scikit-survival, lifelines, pycox or the paper predicts for ``X``."""
     kind, method = type(model).__name__, _method(model)
     if method is None:
         raise TypeError(f"{kind} has no method that predicts survival curves.")

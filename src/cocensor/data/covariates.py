@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -164,19 +164,17 @@ class Encoding:
         """Return the columns of the model, for any subjects with the same covariates."""
         table = as_covariates(x, name)
         _check_size(table, name)
+
+        def refuse(wanted: str, has: Any) -> NoReturn:
+            raise ValueError(f"{name} must have {wanted}, as in the fit, but has {has}.")
+
         if self.is_named and table.columns not in (None, self.columns):
-            raise ValueError(
-                f"{name} must have the columns {list(self.columns)}, as in the fit, but has {column_names(table)}."
-            )
+            refuse(f"the columns {list(self.columns)}", column_names(table))
         if table.values.shape[1] != len(self.columns):
-            raise ValueError(
-                f"{name} must have {len(self.columns)} columns, as in the fit, but has {table.values.shape[1]}."
-            )
+            refuse(f"{len(self.columns)} columns", table.values.shape[1])
         for k in self.levels.keys() ^ table.levels.keys():
-            kinds = ("categories", "numbers") if k in self.levels else ("numbers", "categories")
-            raise ValueError(
-                f"{name} must have {kinds[0]} in column {self.columns[k]!r}, as in the fit, but has {kinds[1]}."
-            )
+            wanted, has = _kinds(k in self.levels)
+            refuse(f"{wanted} in column {self.columns[k]!r}", has)
         if not self.levels and len(self.sources) == len(self.columns):
             return table.values
         place = {k: self._places(table, k, name) for k in self.levels}
@@ -242,10 +240,15 @@ def check_alike(tables: Sequence[Covariates], names: Sequence[str], go_on: str =
     first = tables[0]
     for table, name in zip(tables[1:], names[1:], strict=True):
         for k in sorted(table.levels.keys() ^ first.levels.keys()):
-            kinds = ("categories", "numbers") if k in table.levels else ("numbers", "categories")
+            own, other = _kinds(k in table.levels)
             raise ValueError(
-                f"{name}: column {first.labels[k]!r} has {kinds[0]}, but {kinds[1]} in {names[0]}{go_on}."
+                f"{name}: column {first.labels[k]!r} has {own}, but {other} in {names[0]}{go_on}."
             )
+
+
+def _kinds(has_categories: bool) -> tuple[str, str]:
+    """Return what a column has, and what another has that differs."""
+    return ("categories", "numbers") if has_categories else ("numbers", "categories")
 
 
 def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Covariates]:

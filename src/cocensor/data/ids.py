@@ -247,7 +247,7 @@ def row_labels(values: Any) -> Any:
 
 
 def is_numbered(names: Any) -> bool:
-    """Whether names are 0, 1, 2, ..., as a library numbers what was given none."""
+    """Whether names are the numbers 0, 1, 2, ..."""
     return list(names) == list(range(len(names)))
 
 

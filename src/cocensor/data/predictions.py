@@ -1,4 +1,4 @@
-"""What one model predicts: survival curves, probabilities at one time, or a risk score."""
+"""Predictions of one model: survival curves, probabilities at one time, or a risk score."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Predicted(ABC):
         return np.clip(values, 0.0, 1.0) if self.n_rounded else values
 
     def marker(self, times: FloatArray, rows: Any) -> FloatArray:
-        """Return what orders some ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
+        """Return what orders ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
         return -self.read(times, rows)
 
     def on(self, times: FloatArray, room: FloatArray | None = None) -> Predicted:
@@ -127,7 +127,7 @@ class Predicted(ABC):
         return self
 
     def in_order_of(self, labels: Any, own: Any) -> Self:
-        """Return the predictions in the order of these ``labels``, by ``own`` of the rows; by position without either."""
+        """Return the predictions in the order of ``labels``, by ``own`` of the rows; as they are without either."""
         rows, matched = rows_by_label(own, labels)
         return (self if rows is None else self[rows]).changed(matched=matched)
 

@@ -20,11 +20,9 @@ _LARGEST_HAZARD = 20.0
 def as_probability_table(
     values: Any, name: str, times: FloatArray, column: bool = False
 ) -> npt.NDArray[np.floating[Any]]:
-    """``values`` as an array of n subjects and one column per time; no value is looked at yet.
+    """Return ``values``, not copied, as an array of n subjects and one column per time; no value is looked at yet.
 
-    With ``column`` one number per subject is the only column.
-
-    Single and double precision are kept as they are, and nothing is copied: the array may be large.
+    With ``column`` one number per subject is the only column. Single precision is kept.
     """
     array = to_numpy(values, name)
     if array.dtype not in (np.float32, np.float64):
@@ -45,10 +43,7 @@ def as_probability_table(
 def count_rounded(
     array: npt.NDArray[Any], name: str, times: FloatArray, whose: Callable[[int], str] = "row {}".format
 ) -> int:
-    """Return how many values leave [0, 1] by rounding; what is no falling curve is refused.
-
-    ``whose`` is what refusals call a row.
-    """
+    """Return how many values leave [0, 1] by rounding; what is no falling curve is refused, by ``whose`` it is."""
     if fall(array):
         return 0
     blocks = row_blocks(*array.shape)
@@ -88,25 +83,23 @@ def _count_rounded(
     rises = block > lowest + ROUNDING
     if rises.any():
         row, column = np.argwhere(rises)[0]
+        hint = (
+            ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
+        )
         raise ValueError(
             f"{name} must not increase over time, but {whose(first + int(row))} rises from "
-            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{_hint_rising(block)}"
+            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{hint}"
         )
     return int(((block < 0) | (block > 1)).sum())
 
 
 def _hint_outside(block: npt.NDArray[Any]) -> str:
-    """What numbers outside of [0, 1] may be."""
+    """Return the end of a refusal: what numbers outside of [0, 1] may be."""
     if block.min() >= 0 and _rises(block) and block.max() <= _LARGEST_HAZARD:
         return ": they look like cumulative hazards H, which rise: give S = exp(−H)."
     if block.min() >= 0 and 1.5 < block.max() <= 100:
         return ": in percent? divide by 100."
     return "."
-
-
-def _hint_rising(block: npt.NDArray[Any]) -> str:
-    """What curves that rise may be."""
-    return ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
 
 
 def _rises(block: npt.NDArray[Any]) -> bool:

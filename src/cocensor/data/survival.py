@@ -236,7 +236,7 @@ class Survival:
 
     @classmethod
     def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
-        r"""What a study shows of latent times: the first of event, dropout and end of the study.
+        r"""Outcomes that a study shows of latent times: the first of event, dropout and end of the study.
 
         Ties go to the event, then to the dropout. Simulations use it, where all three are known.
 
@@ -326,7 +326,7 @@ class Survival:
 
     @cached_property
     def n_events(self) -> int:
-        """How many events were observed."""
+        """The number of observed events."""
         return int(np.count_nonzero(self.event))
 
     @property
@@ -387,7 +387,7 @@ class Survival:
         return RiskTable(times, at_risk, events, leaving - ended, ended)
 
     def weighted_risk_table(self, sample_weight: Any) -> RiskTable:
-        """The same table for case weights, where a subject of weight w counts w times.
+        """Return the risk table for case weights, where a subject of weight w counts w times.
 
         Whoever has the weight 0 is left out.
 

@@ -99,7 +99,7 @@ class TimeAxis:
 
     @property
     def label(self) -> str:
-        """What an axis of time is called."""
+        """The label of an axis of time."""
         if self.name is None or self.unit is None:
             return self.name or self.unit or "time"
         return self.name if self.name.lower() == self.unit.lower() else f"{self.name} ({self.unit})"
