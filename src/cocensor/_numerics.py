@@ -185,7 +185,7 @@ def piecewise(mask: Any, x: Any, inside: Callable[[Any], Any], outside: Callable
     """``inside(x)`` where the mask holds, ``outside(x)`` elsewhere; in numpy the former is computed there alone."""
     if not isinstance(x, np.ndarray):
         return namespace(x).where(mask, inside(x), outside(x))
-    result = np.asarray(outside(x))
+    result = np.array(outside(x))
     if mask.any():
         result[mask] = inside(x[mask])
     return result
@@ -202,12 +202,7 @@ def power_series(z: Any, coefficients: Sequence[float]) -> Any:
 
 def series_where(near: Any, z: Any, coefficients: Sequence[float], values: Any) -> Any:
     """A power series in ``z`` where ``near`` holds, ``values`` elsewhere."""
-    if not isinstance(z, np.ndarray):
-        return namespace(z).where(near, power_series(z, coefficients), values)
-    result = np.array(values)
-    if near.any():
-        result[near] = power_series(z[near], coefficients)
-    return result
+    return piecewise(near, z, lambda z: power_series(z, coefficients), lambda _: values)
 
 
 def as_numbers(x: Any) -> Any:
