@@ -143,10 +143,14 @@ def _search(
     With its derivatives there, where these were needed; None where no step does that promises more than rounding.
     """
     share, rounding = 1.0, slack * abs(at.value)
+    there: Derivatives | None = None
     for _ in range(_MAX_HALVINGS):
         moved = point + share * step
-        there = function(moved) if value is None else None
-        lowered = there.value if value is None else value(moved)
+        if value is None:
+            there = function(moved)
+            lowered = there.value
+        else:
+            lowered = value(moved)
         if lowered <= at.value - 1e-4 * share * promised + rounding:
             return moved, there
         share *= 0.5 if share > 0.1 else 0.1

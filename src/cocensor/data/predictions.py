@@ -302,8 +302,11 @@ class Predictions(Predicted):
         """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
         return self.read(as_times(as_vector(times, "times"), "times"), slice(None))
 
-    def read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
-        """Return probabilities of some ``rows`` at ``times``, in a ``room`` as of :meth:`on`."""
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """Return probabilities of some ``rows`` at ``times``."""
+        return self._read(times, rows)
+
+    def _read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
         table = rows_of(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
             table = self._between(table, times, room)
@@ -314,7 +317,7 @@ class Predictions(Predicted):
         if np.array_equal(times, self.times):
             return self
         if is_by_columns(self.probabilities):
-            return Predictions.trusted(times, self.read(times, slice(None), room), source=self.source)
+            return Predictions.trusted(times, self._read(times, slice(None), room), source=self.source)
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
             values[rows] = self.read(times, rows)
@@ -429,9 +432,9 @@ class _DrawnPredictions(Predictions):
         """Return the draw from the curves of all with some values changed."""
         return _DrawnPredictions(self._everyone.changed(**values), self._rows)
 
-    def read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Return probabilities of some ``rows`` at ``times``."""
-        return self._everyone.read(times, self._rows[rows], room)
+        return self._everyone.read(times, self._rows[rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

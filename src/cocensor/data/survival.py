@@ -312,7 +312,7 @@ class Survival:
         return Survival, self._columns
 
     @property
-    def _columns(self) -> tuple[Any, ...]:
+    def _columns(self) -> tuple[FloatArray, BoolArray, BoolArray | None, npt.NDArray[np.object_] | None]:
         return self.time, self.event, self.administrative, self.reason
 
     def __repr__(self) -> str:
