@@ -44,10 +44,33 @@ def count_rounded(
     array: npt.NDArray[Any], name: str, times: FloatArray, whose: Callable[[int], str] = "row {}".format
 ) -> int:
     """Return how many values leave [0, 1] by rounding; what is no falling curve is refused, by ``whose`` it is."""
-    if fall(array):
-        return 0
-    blocks = row_blocks(*array.shape)
-    return sum(_count_rounded(array[rows], name, times, whose, rows.start) for rows in blocks)
+    n_rounded = 0
+    for rows in () if fall(array) else row_blocks(*array.shape):
+        block = array[rows]
+        if _fall(block):
+            continue
+        outside = ~((block >= -ROUNDING) & (block <= 1 + ROUNDING))
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise ValueError(
+                f"{name} must lie in [0, 1], but {whose(rows.start + int(row))} at time {times[column]:g} is "
+                f"{block[row, column]}{_hint_outside(block)}"
+            )
+        lowest = np.minimum.accumulate(block, axis=1)
+        rises = block > lowest + ROUNDING
+        if rises.any():
+            row, column = np.argwhere(rises)[0]
+            hint = (
+                ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)."
+                if _rises(block)
+                else "."
+            )
+            raise ValueError(
+                f"{name} must not increase over time, but {whose(rows.start + int(row))} rises from "
+                f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{hint}"
+            )
+        n_rounded += int(((block < 0) | (block > 1)).sum())
+    return n_rounded
 
 
 def fall(array: npt.NDArray[Any]) -> bool:
@@ -65,32 +88,6 @@ def _fall(block: npt.NDArray[Any]) -> bool:
     falls = flat[1:] <= flat[:-1]
     falls[block.shape[1] - 1 :: block.shape[1]] = True
     return bool(falls.all() and block[:, 0].max() <= 1 and block[:, -1].min() >= 0)
-
-
-def _count_rounded(
-    block: npt.NDArray[Any], name: str, times: FloatArray, whose: Callable[[int], str], first: int
-) -> int:
-    if _fall(block):
-        return 0
-    outside = ~((block >= -ROUNDING) & (block <= 1 + ROUNDING))
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        raise ValueError(
-            f"{name} must lie in [0, 1], but {whose(first + int(row))} at time {times[column]:g} is "
-            f"{block[row, column]}{_hint_outside(block)}"
-        )
-    lowest = np.minimum.accumulate(block, axis=1)
-    rises = block > lowest + ROUNDING
-    if rises.any():
-        row, column = np.argwhere(rises)[0]
-        hint = (
-            ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
-        )
-        raise ValueError(
-            f"{name} must not increase over time, but {whose(first + int(row))} rises from "
-            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{hint}"
-        )
-    return int(((block < 0) | (block > 1)).sum())
 
 
 def _hint_outside(block: npt.NDArray[Any]) -> str:
