@@ -21,6 +21,7 @@ from cocensor.data.predictions import (
 )
 from cocensor.data.probabilities import count_rounded
 from cocensor.data.steps import are_step_functions
+from cocensor.data.times import TimeGrid
 
 _NO_RISKS = "columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
 _METHODS = ("predict_survival_function", "predict_surv_df", "predict")
@@ -178,14 +179,12 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
         )
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)
-    grid, first = times, None
-    if not (np.diff(times) > 0).all():
-        grid, first, place = np.unique(times, return_index=True, return_inverse=True)
-        if grid.size < times.size and not np.array_equal(table[:, first[place]], table, equal_nan=True):
-            raise ValueError(f"{name} must have equal columns where times are repeated.")
-        table = table[:, first]
-    rounded = count_rounded(table, name, grid)
-    return on_times(grid.copy(), table, source="array at the times", n_rounded=rounded)
+    grid = TimeGrid.of(times)
+    curves = grid.by_sorted(table)
+    if grid.sorted.size < times.size and not np.array_equal(grid.restore(curves), table, equal_nan=True):
+        raise ValueError(f"{name} must have equal columns where times are repeated.")
+    rounded = count_rounded(curves, name, grid.sorted)
+    return on_times(grid.sorted, curves, source="array at the times", n_rounded=rounded)
 
 
 def _between_times(model: Any) -> Interpolation | None:

@@ -53,8 +53,6 @@ class Sample:
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""
-        values = {own.name: getattr(self, own.name) for own in fields(self)}
-        some: dict[str, Any] = {
-            name: None if value is None else value[rows] for name, value in values.items()
-        }
+        columns = {own.name: getattr(self, own.name) for own in fields(self)}
+        some: dict[str, Any] = {name: None if own is None else own[rows] for name, own in columns.items()}
         return type(self)(**some)
