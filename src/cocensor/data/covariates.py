@@ -123,7 +123,7 @@ class Encoding:
     ValueError: x_test must have levels in column 'stage' that were fitted to ('I', 'II', 'III'), but has 'IV': ...
     """
 
-    #: The names of the covariates, or numbers where they have none.
+    #: The names of the covariates; x0, x1, ... where they have none.
     columns: tuple[str, ...]
     is_named: bool
     #: All levels of each category in the sample, by the number of its column.

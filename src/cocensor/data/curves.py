@@ -112,6 +112,8 @@ def read_curves(
     With a column ``id``, or the index of pandas in its place, there may be any number of rows; ``id_option`` is how a
     user would name it, where none is named. ``times`` are those of the evaluation, by which columns may be numbered.
     """
+    if id is not None:
+        id_option = None
     columns = [column for column in table.columns if column not in (id, table.index)]
     has_ids = id is not None and table.has(id)
     turned = None if has_ids else _times_in_rows(table, columns, n, time)
@@ -127,14 +129,14 @@ def read_curves(
                 f"{instead if table.index is None else named}."
             )
     if not has_ids and len(table) != n and (table.labels is None or id is None or abs(len(columns) - n) < 2):
-        _refuse_shape(table, columns, n, id, id_option)
+        _refuse_shape(table, columns, n, id_option)
     if id is not None and not has_ids and table.labels is None:
         refuse_column(id, table.columns, table.name)
     labels = table.ids(id) if has_ids and id is not None else table.labels
     if is_risk(columns):
         return CurveTable(None, table.numbers(columns[0]), labels, "row", table.row)
     with naming(table.name):
-        grid = times_of(columns, table.decimal, id_option if id is None else None)
+        grid = times_of(columns, table.decimal, id_option)
         _refuse_numbered(columns, grid, times)
     return CurveTable(grid, np.ascontiguousarray(table.matrix(columns)), labels, "row", table.row)
 
@@ -208,13 +210,9 @@ def _are_times(columns: Sequence[Any], decimal: str) -> bool:
     return all(NUMBER.fullmatch(text) for text in _spelt(columns, decimal))
 
 
-def _refuse_shape(
-    table: Table, columns: list[Any], n: int, id: str | None = None, id_option: str | None = None
-) -> NoReturn:
+def _refuse_shape(table: Table, columns: list[Any], n: int, id_option: str | None = None) -> NoReturn:
     turned = "transposed? " if abs(len(columns) - n) < 2 else ""
-    by_id = (
-        "" if id is not None or id_option is None else f"; {id_option.format('COLUMN')} matches rows by an id"
-    )
+    by_id = "" if id_option is None else f"; {id_option.format('COLUMN')} matches rows by an id"
     raise ValueError(
         f"{table.name} has {len(table)} rows and {len(columns)} columns for {n} test subjects: {turned}it must have a "
         "row per subject and columns named after times, or a row per time, with the times as its index or in its first "
@@ -224,13 +222,11 @@ def _refuse_shape(
 
 def _refuse_numbered(columns: Sequence[Any], grid: FloatArray, times: FloatArray | None) -> None:
     """Refuse names that say nothing: numbers from 0 on, but for those that are the times of the evaluation."""
-    if not is_numbered(grid) or (
-        times is not None and grid.shape == times.shape and np.allclose(grid, times)
-    ):
+    wanted = None if times is None or times.shape != grid.shape else times
+    if not is_numbered(grid) or (wanted is not None and np.allclose(grid, wanted)):
         return
     # Texts were written by somebody; they are doubted only where an array would do.
-    would_do = times is not None and grid.shape == times.shape
-    if would_do or not all(isinstance(name, str) for name in columns):
+    if wanted is not None or not all(isinstance(name, str) for name in columns):
         raise ValueError(
             "columns that are numbered 0, 1, 2, ... do not say their times: name the columns by their times, or give "
             "the array itself."
