@@ -98,4 +98,10 @@ class ArrayTable:
 
     def _sorted(self, grid: TimeGrid) -> FloatArray:
         """The table in numpy, a column for each of the sorted times."""
-        return grid.sorted_table(to_numpy(self.values, self.name), self.name)
+        found = to_numpy(self.values, self.name)
+        if grid.place is None:
+            return found
+        first = np.unique(grid.place, return_index=True)[1]
+        if not np.array_equal(found[:, first][:, grid.place], found, equal_nan=True):
+            raise ValueError(f"{self.name} must have equal columns where times are repeated.")
+        return found[:, first]
