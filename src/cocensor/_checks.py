@@ -42,10 +42,11 @@ _BLOCK_ROWS = 1 << 12
 # --- refusals -------------------------------------------------------------------------------------------
 
 
-def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> NoReturn:
-    """Raise ``rule`` with the first place where ``bad`` holds and the value there."""
-    place = tuple(int(i) for i in np.argwhere(bad)[0])
-    refuse_at(place, values[place], rule)
+def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> None:
+    """Raise ``rule`` with the first place where ``bad`` holds, if any, and the value there."""
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        refuse_at(place, values[place], rule)
 
 
 def refuse_at(place: tuple[int, ...], value: Any, rule: str) -> NoReturn:
@@ -91,7 +92,8 @@ def as_tuple(values: Any, name: str, *single: type[Any]) -> tuple[Any, ...]:
     try:
         return tuple(values)
     except TypeError:
-        kinds = " or ".join(_a_kind(kind) for kind in single)
+        names = ["text" if kind is str else kind.__name__ for kind in single]
+        kinds = " or ".join(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" for name in names)
         raise TypeError(
             f"{name} must be {kinds}, or several of these, but is {_in_a_line(values)}."
         ) from None
@@ -147,11 +149,6 @@ def naming(name: str) -> Iterator[None]:
         raise kind(f"{name}: {sentence}{end}") from error
 
 
-def _a_kind(kind: type[Any]) -> str:
-    name = "text" if kind is str else kind.__name__
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
-
-
 def _in_a_line(value: Any) -> str:
     return re.sub(r"\s*\n\s*", " ", repr(value))
 
@@ -185,21 +182,21 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
 
 def column_values(values: Any, name: str) -> list[Any]:
     """The values of a column one by one, as they are; a missing one is None."""
-    found: Any = values
+    column: Any = values
     if nw.dependencies.is_into_series(values):
-        found = nw.from_native(values, series_only=True).to_list()
-    elif isinstance(values, np.ndarray) and values.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
-    elif isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        column = nw.from_native(values, series_only=True).to_list()
+    elif isinstance(values, np.ndarray):
+        _check_one_dimensional(values, name)
         # Of nanoseconds tolist() would make numbers.
-        found = (values.astype("M8[us]") if np.datetime_data(values.dtype)[0] == "ns" else values).tolist()
+        of_nanoseconds = values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] == "ns"
+        column = (values.astype("M8[us]") if of_nanoseconds else values).tolist()
     elif hasattr(values, "tolist"):
-        found = values.tolist()
-    if not isinstance(found, Sequence) or isinstance(found, str | bytes):
+        column = values.tolist()
+    if not isinstance(column, Sequence) or isinstance(column, str | bytes):
         raise TypeError(
             f"{name} must be a list, an array or a column, but is of type {type(values).__name__}."
         )
-    return [None if is_missing(value) else value for value in found]
+    return [None if is_missing(value) else value for value in column]
 
 
 def is_missing(value: Any) -> bool:
@@ -250,9 +247,13 @@ def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = Fals
     floats = as_floats(values, name, copy=copy)
     if single and not floats.ndim:
         floats = floats.reshape(1)
-    if floats.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but its shape is {floats.shape}.")
+    _check_one_dimensional(floats, name)
     return floats
+
+
+def _check_one_dimensional(array: npt.NDArray[Any], name: str) -> None:
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
 
 
 def as_table(values: Any, name: str) -> npt.NDArray[Any]:
@@ -260,7 +261,7 @@ def as_table(values: Any, name: str) -> npt.NDArray[Any]:
     if not nw.dependencies.is_into_dataframe(values):
         return _numbers(values, name)
     frame = as_frame(values, name)
-    columns = [_numbers(each.to_native(), f"{name}[{each.name!r}]") for each in frame.iter_columns()]
+    columns = [_numbers(column.to_native(), f"{name}[{column.name!r}]") for column in frame.iter_columns()]
     return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
 
@@ -275,8 +276,7 @@ def as_matrix(values: Any, name: str) -> FloatArray:
 def as_times(values: Any, name: str) -> FloatArray:
     """``values`` as finite times of any shape, none of them negative; zero is a time."""
     times = as_floats(values, name)
-    if times.size and times.min() < 0:
-        refuse_first(times < 0, times, f"{name} must not be negative")
+    refuse_first(times < 0, times, f"{name} must not be negative")
     return times
 
 
@@ -292,27 +292,23 @@ def as_events(values: Any) -> BoolArray:
 def as_flags(values: Any, name: str, limit: str = "") -> BoolArray:
     """``values`` as a boolean vector: booleans, or 0 and 1; a refusal of another number adds the ``limit``."""
     array = _numbers(values, name, "boolean or 0/1")
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
+    _check_one_dimensional(array, name)
     if array.dtype == bool:
         return array.copy()
     neither = (array != 0) & (array != 1)
-    if neither.any():
-        limit = limit if np.isfinite(array[neither][0]) else ""
-        refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
+    if not np.isfinite(array[neither][:1]).all():
+        limit = ""
+    refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
     return array.astype(bool)
 
 
 def as_probabilities(values: Any, name: str, *, interior: bool = False) -> FloatArray:
     """``values`` as probabilities of any shape; ``interior`` excludes 0 and 1 themselves."""
     floats = as_floats(values, name)
-    if not floats.size:
-        return floats
-    if interior and (floats.min() <= 0 or floats.max() >= 1):
+    if interior:
         outside = (floats <= 0) | (floats >= 1)
         refuse_first(outside, floats, f"{name} must lie strictly between 0 and 1")
-    if floats.min() < 0 or floats.max() > 1:
-        refuse_first((floats < 0) | (floats > 1), floats, f"{name} must lie in [0, 1]")
+    refuse_first((floats < 0) | (floats > 1), floats, f"{name} must lie in [0, 1]")
     return floats
 
 
@@ -320,16 +316,13 @@ def as_weights(values: Any, n: int) -> FloatArray:
     """``values`` as the case weights of ``n`` subjects: none of them negative, and not all of them 0."""
     weights = as_vector(values, "sample_weight")
     check_length(weights, "sample_weight", n, "y")
-    if weights.min() < 0:
-        refuse_first(weights < 0, weights, "sample_weight must not be negative")
+    refuse_first(weights < 0, weights, "sample_weight must not be negative")
     if not weights.any():
         raise ValueError(
             "sample_weight must be above 0 for at least one subject, but is 0 for all, from row 0 on."
         )
     extreme = (weights > _HEAVIEST) | ((weights > 0) & (weights < _LIGHTEST))
-    if extreme.any():
-        rule = f"sample_weight must be 0 or lie between {_LIGHTEST:g} and {_HEAVIEST:g}"
-        refuse_first(extreme, weights, rule)
+    refuse_first(extreme, weights, f"sample_weight must be 0 or lie between {_LIGHTEST:g} and {_HEAVIEST:g}")
     return weights
 
 

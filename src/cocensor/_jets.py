@@ -33,18 +33,18 @@ class Jet:
 
     @classmethod
     def variable(cls, value: Any, index: int, m: int, *, order: Literal[1, 2] = 2) -> Jet:
-        """The variable number ``index`` of ``m`` itself."""
+        """Return the variable number ``index`` of ``m``."""
         first: list[Derivative] = [None] * m
         first[index] = 1.0
         return cls(value, first, [None] * len(_pairs(m)) if order == 2 else [])
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The variables of each second derivative that is carried."""
+        """Return the variables of each second derivative that is carried."""
         return _pairs(len(self.first)) if self.second else ()
 
     def apply(self, value: Any, slope: Any, curvature: Any) -> Jet:
-        """A function of this, from the value, slope and curvature that it has here."""
+        """Return a function of this, from the value, slope and curvature that it has here."""
         bent = [_times(curvature, d) for d in self.first] if self.second else []
         second = [
             _plus(_times(slope, dd), _times(bent[i], self.first[j]))
@@ -53,10 +53,13 @@ class Jet:
         return Jet(value, [_times(slope, d) for d in self.first], second)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        rule = _RULES.get(ufunc)
-        if rule is None or method != "__call__" or kwargs:
+        if method != "__call__" or kwargs:
             return NotImplemented
-        return rule(*inputs)
+        if ufunc in _DERIVATIVES:
+            x = self.value
+            value = ufunc(x)
+            return self.apply(value, *_DERIVATIVES[ufunc](x, value))
+        return _RULES[ufunc](*inputs) if ufunc in _RULES else NotImplemented
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return _where(*args) if function is np.where else NotImplemented
@@ -71,7 +74,7 @@ class Jet:
         )
 
     def __neg__(self) -> Jet:
-        return Jet(-self.value, [_minus(d) for d in self.first], [_minus(d) for d in self.second])
+        return self * -1.0
 
     def __sub__(self, other: Any) -> Jet:
         return self + (-other)
@@ -114,7 +117,7 @@ class Jet:
 
 
 def value_of(x: Any) -> Any:
-    """The value of a jet; anything else is its own value."""
+    """Return the value of a jet; anything else is its own value."""
     return x.value if isinstance(x, Jet) else x
 
 
@@ -132,10 +135,9 @@ def differentiable(derivatives: Callable[[Any], tuple[Any, Any]]) -> Callable[[F
 
 
 def compose(value: Any, slopes: list[Any], curvatures: list[Any], arguments: list[Any]) -> Jet:
-    """A function of several jets (or numbers), from its value, gradient and Hessian (pairs, row by row) there."""
-    some = next(each for each in arguments if isinstance(each, Jet))
-    m = len(some.first)
-    first: list[Derivative] = [None] * m
+    """Return a function of several jets or numbers, from its value, gradient and Hessian (pairs, row by row)."""
+    some = next(argument for argument in arguments if isinstance(argument, Jet))
+    first: list[Derivative] = [None] * len(some.first)
     second: list[Derivative] = [None] * len(some.pairs)
     for slope, jet in zip(slopes, arguments, strict=True):
         if isinstance(jet, Jet):
@@ -168,48 +170,21 @@ def _times(a: Derivative, b: Derivative) -> Derivative:
     return None if a is None or b is None else a * b
 
 
-def _minus(a: Derivative) -> Derivative:
-    return None if a is None else -a
-
-
 def _where(condition: npt.NDArray[np.bool_], a: Any, b: Any) -> Jet:
     jet = a if isinstance(a, Jet) else b
-    m = len(jet.first)
 
     def pick(x: Derivative, y: Derivative) -> Derivative:
-        return (
-            None
-            if x is None and y is None
-            else np.where(condition, 0.0 if x is None else x, 0.0 if y is None else y)
-        )
+        if x is None and y is None:
+            return None
+        return np.where(condition, 0.0 if x is None else x, 0.0 if y is None else y)
 
-    nothing = Jet(0.0, [None] * m, [None] * len(jet.second))
-    a, b = (each if isinstance(each, Jet) else nothing + each for each in (a, b))
+    zero = Jet(0.0, [None] * len(jet.first), [None] * len(jet.second))
+    a, b = (part if isinstance(part, Jet) else zero + part for part in (a, b))
     return Jet(
         np.where(condition, a.value, b.value),
         [pick(x, y) for x, y in zip(a.first, b.first, strict=True)],
         [pick(x, y) for x, y in zip(a.second, b.second, strict=True)],
     )
-
-
-def _exp(x: Jet) -> Jet:
-    value = np.exp(x.value)
-    return x.apply(value, value, value)
-
-
-def _expm1(x: Jet) -> Jet:
-    value = np.expm1(x.value)
-    return x.apply(value, value + 1.0, value + 1.0)
-
-
-def _log(x: Jet) -> Jet:
-    inverse = 1.0 / x.value
-    return x.apply(np.log(x.value), inverse, -inverse * inverse)
-
-
-def _log1p(x: Jet) -> Jet:
-    inverse = 1.0 / (1.0 + x.value)
-    return x.apply(np.log1p(x.value), inverse, -inverse * inverse)
 
 
 def _logaddexp(a: Any, b: Any) -> Jet:
@@ -218,24 +193,31 @@ def _logaddexp(a: Any, b: Any) -> Jet:
     return gap.apply(np.logaddexp(0.0, gap.value), share, share * (1.0 - share)) + a
 
 
-def _sqrt(x: Jet) -> Jet:
-    value = np.sqrt(x.value)
-    return x.apply(value, 0.5 / value, -0.25 / (value * x.value))
+def _of_logarithm(x: Any) -> tuple[Any, Any]:
+    inverse = 1.0 / x
+    return inverse, -inverse * inverse
 
 
-def _log_ndtr(x: Jet) -> Jet:
-    value = log_ndtr(x.value)
-    slope = np.exp(-0.5 * x.value**2 - value) / np.sqrt(2.0 * np.pi)
-    return x.apply(value, slope, -slope * (x.value + slope))
+def _of_log_ndtr(x: Any, value: Any) -> tuple[Any, Any]:
+    slope = np.exp(-0.5 * x**2 - value) / np.sqrt(2.0 * np.pi)
+    return slope, -slope * (x + slope)
 
 
-def _ndtri_exp(x: Jet) -> Jet:
-    """The z with log Φ(z) = x."""
-    value = ndtri_exp(x.value)
-    slope = np.exp(x.value + 0.5 * value**2) * np.sqrt(2.0 * np.pi)
-    return x.apply(value, slope, slope * (1.0 + slope * value))
+def _of_ndtri_exp(x: Any, value: Any) -> tuple[Any, Any]:
+    slope = np.exp(x + 0.5 * value**2) * np.sqrt(2.0 * np.pi)
+    return slope, slope * (1.0 + slope * value)
 
 
+# Slope and curvature of a function of one argument, from the argument and the value.
+_DERIVATIVES: dict[Any, Callable[[Any, Any], tuple[Any, Any]]] = {
+    np.exp: lambda x, value: (value, value),
+    np.expm1: lambda x, value: (value + 1.0, value + 1.0),
+    np.log: lambda x, value: _of_logarithm(x),
+    np.log1p: lambda x, value: _of_logarithm(1.0 + x),
+    np.sqrt: lambda x, value: (0.5 / value, -0.25 / (value * x)),
+    log_ndtr: _of_log_ndtr,
+    ndtri_exp: _of_ndtri_exp,
+}
 _RULES: dict[Any, Callable[..., Any]] = {
     np.add: lambda a, b: a + b if isinstance(a, Jet) else b + a,
     np.subtract: lambda a, b: a - b if isinstance(a, Jet) else -b + a,
@@ -247,11 +229,4 @@ _RULES: dict[Any, Callable[..., Any]] = {
     np.greater: lambda a, b: value_of(a) > value_of(b),
     np.less: lambda a, b: value_of(a) < value_of(b),
     np.logaddexp: _logaddexp,
-    np.exp: _exp,
-    np.expm1: _expm1,
-    np.log: _log,
-    np.log1p: _log1p,
-    np.sqrt: _sqrt,
-    log_ndtr: _log_ndtr,
-    ndtri_exp: _ndtri_exp,
 }

@@ -12,12 +12,12 @@ from cocensor._checks import FloatArray
 
 
 def finite_values(values: FloatArray) -> list[float | None]:
-    """What JSON can hold of an array; null for what is not finite."""
+    """Return an array as JSON can hold it; null for what is not finite."""
     return [finite(value) for value in values.tolist()]
 
 
 def finite(value: float | None) -> float | None:
-    """What JSON can hold; null for what is not finite."""
+    """Return a number as JSON can hold it; null for what is not finite."""
     return None if value is None or not isfinite(value) else float(value)
 
 

@@ -54,7 +54,7 @@ def minimise(
     slack: float = 1e-15,
     hopeless: Callable[[Derivatives], bool] | None = None,
 ) -> Minimum:
-    """A local minimum near ``start``.
+    """Return a local minimum near ``start``.
 
     Where the Hessian is not positive definite, its eigenvalues are taken by size, so that a step leads away from
     a saddle. ``value`` is the function alone, infinite outside its domain; None where it costs as much as with its
@@ -62,11 +62,7 @@ def minimise(
     is what promises to fall by less than ``tolerance``. ``slack`` is the rounding of the function, relative to itself;
     ``hopeless`` sees every point that is reached, and ends the search where it says so.
     """
-    if value is None:
-        function = _remembering(function)
-        value = _value_of(function)
-    point = start
-    at = function(point)
+    point, at = start, function(start)
     converged = held = False
     n_iter = 0
     while n_iter < max_iter and not converged and np.isfinite(at.hessian).all():
@@ -82,33 +78,18 @@ def minimise(
         promised = -0.5 * float(at.gradient @ step)
         small = promised < tolerance and not postponed
         step *= _length(point, step, bounds, longest)
-        moved = _search(value, point, step, at, promised, slack)
-        if moved is None:
+        lower = _search(function, value, point, step, at, promised, slack)
+        if lower is None:
             # No step helps any more: rounding, if the promise was next to nothing.
             converged = definite and promised < 1e3 * tolerance + 1e-14 * abs(at.value)
             break
+        point, there = lower
         if bounds is not None:
             # A step up to a bound may miss it by rounding.
-            moved[-1] = next((b for b in bounds if abs(moved[-1] - b) < _ROUNDING), moved[-1])
-        point, at = moved, function(moved)
+            point[-1] = next((b for b in bounds if abs(point[-1] - b) < _ROUNDING), point[-1])
+        at = there or function(point)
         converged = small and definite
     return Minimum(point, at, converged, n_iter, held)
-
-
-def _remembering(function: Callable[[FloatArray], Derivatives]) -> Callable[[FloatArray], Derivatives]:
-    """The function, which is not computed twice in a row at the same point."""
-    last: list[tuple[FloatArray, Derivatives]] = []
-
-    def remembered(point: FloatArray) -> Derivatives:
-        if not last or last[0][0] is not point:
-            last[:] = [(point, function(point))]
-        return last[0][1]
-
-    return remembered
-
-
-def _value_of(function: Callable[[FloatArray], Derivatives]) -> Callable[[FloatArray], float]:
-    return lambda point: function(point).value
 
 
 def _newton_step(at: Derivatives, held: bool) -> tuple[FloatArray, bool]:
@@ -149,22 +130,29 @@ def _length(point: FloatArray, step: FloatArray, bounds: tuple[float, float] | N
 
 
 def _search(
-    value: Callable[[FloatArray], float],
+    function: Callable[[FloatArray], Derivatives],
+    value: Callable[[FloatArray], float] | None,
     point: FloatArray,
     step: FloatArray,
     at: Derivatives,
     promised: float,
     slack: float,
-) -> FloatArray | None:
-    """The first of ever shorter steps that lowers the function by a fair share of what it promises.
+) -> tuple[FloatArray, Derivatives | None] | None:
+    """Return the first point, on ever shorter steps, where the function falls by a fair share of what they promise.
 
-    None where no step does that promises more than rounding: a shorter one is as good as none.
+    With its derivatives there, where these were needed; None where no step does that promises more than rounding.
     """
     share, rounding = 1.0, slack * abs(at.value)
+    there: Derivatives | None = None
     for _ in range(_MAX_HALVINGS):
         moved = point + share * step
-        if value(moved) <= at.value - 1e-4 * share * promised + rounding:
-            return moved
+        if value is None:
+            there = function(moved)
+            lowered = there.value
+        else:
+            lowered = value(moved)
+        if lowered <= at.value - 1e-4 * share * promised + rounding:
+            return moved, there
         share *= 0.5 if share > 0.1 else 0.1
         if not share * promised > rounding:
             break

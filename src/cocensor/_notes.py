@@ -11,86 +11,33 @@ from cocensor._views import view
 #: What was decided where more than one way was open; what makes a result doubtful; why there is none.
 Kind = Literal["decision", "caution", "missing"]
 
-_CODES: dict[Kind, tuple[str, ...]] = {
-    "decision": (
-        "decided",
-        "after_last_training_time",
-        "categorical",
-        "columns_left_out",
-        "constant_covariates",
-        "constant_in_benchmarks",
-        "covariates_are_all",
-        "curve_is_simpler",
-        "determined_in_benchmarks",
-        "extreme_in_curve",
-        "extreme_scores",
-        "few_dropouts",
-        "files_sorted",
-        "from_another_library",
-        "from_kept_rows",
-        "hazard_kept_from_falling",
-        "horizon_by_times",
-        "ids_as_integers",
-        "index_as_id",
-        "index_left_out",
-        "intervals_are_about",
-        "matched_by_labels",
-        "matched_by_position",
-        "metrics_left_out",
-        "no_copula_selected",
-        "no_risk_score",
-        "no_training_sample",
-        "nuisance_models",
-        "numbered_rows",
-        "paper_needs_archimedean",
-        "penalised",
-        "probability_floored",
-        "put_in_order",
-        "read_as",
-        "read_in_parts",
-        "resampled",
-        "rounded",
-        "score_times",
-        "scores_shrunk",
-        "single_times",
-        "steps_instead",
-    ),
-    "caution": (
-        "warned",
-        "copula_assumed",
-        "copula_unused",
-        "few_for_benchmarks",
-        "imputation_misfit",
-        "no_interval",
-        "no_standard_errors",
-        "not_converged",
-        "ranked_across_folds",
-        "reason_reads_as_end",
-        "resamples_failed",
-        "ridge_in_benchmarks",
-        "unit_in_name",
-        "unmarked_end",
-    ),
-    "missing": (
-        "no_score",
-        "metric_failed",
-        "metric_undefined",
-        "needs_curves",
-        "no_benchmarks",
-        "no_calibration_curve",
-        "no_hazard_ratio",
-        "no_score_from",
-        "only_at_one_time",
-        "refused",
-        "too_many_reasons",
-    ),
+_CODES: dict[Kind, str] = {
+    "decision": """
+        decided after_last_training_time categorical columns_left_out constant_covariates
+        constant_in_benchmarks covariates_are_all curve_is_simpler determined_in_benchmarks extreme_in_curve
+        extreme_scores few_dropouts files_sorted from_another_library from_kept_rows
+        hazard_kept_from_falling horizon_by_times ids_as_integers index_as_id index_left_out
+        intervals_are_about matched_by_labels matched_by_position metrics_left_out no_copula_selected
+        no_risk_score no_training_sample nuisance_models numbered_rows paper_needs_archimedean penalised
+        probability_floored put_in_order read_as read_in_parts resampled rounded score_times scores_shrunk
+        single_times steps_instead
+    """,
+    "caution": """
+        warned copula_assumed copula_unused few_for_benchmarks imputation_misfit no_interval
+        no_standard_errors not_converged ranked_across_folds reason_reads_as_end resamples_failed
+        ridge_in_benchmarks unit_in_name unmarked_end
+    """,
+    "missing": """
+        no_score metric_failed metric_undefined needs_curves no_benchmarks no_calibration_curve
+        no_hazard_ratio no_score_from only_at_one_time refused too_many_reasons
+    """,
 }
 #: The kind of every code.
-KINDS: dict[str, Kind] = {code: kind for kind, codes in _CODES.items() for code in codes}
+KINDS: dict[str, Kind] = {code: kind for kind, codes in _CODES.items() for code in codes.split()}
 
 
 class About(NamedTuple):
-    """What a note is about; None for all of them."""
+    """The adjustment and the model that a note is about; None for all of them."""
 
     adjustment: str | None = None
     model: str | None = None
@@ -147,7 +94,7 @@ class Note:
         return str(view("text.notes.note_in_words")(self))
 
     def on(self, *, adjustment: str | None = None, model: str | None = None) -> Note:
-        """The same, about an adjustment or a model."""
+        """Return the note about an adjustment or a model."""
         return replace(self, about=About(adjustment or self.about.adjustment, model or self.about.model))
 
     def to_dict(self) -> dict[str, Any]:

@@ -55,16 +55,13 @@ def mean_and_sd(X: FloatArray, weight: FloatArray | None = None) -> tuple[FloatA
 
 def by_weight(values: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Each row times its weight; ``values`` themselves where nobody has one."""
-    if weight is None:
-        return values
-    return values * weight.reshape(-1, *(1,) * (values.ndim - 1))
+    return values if weight is None else values * weight.reshape(-1, *(1,) * (values.ndim - 1))
 
 
 def quantile(values: FloatArray, levels: Any, weight: FloatArray | None = None) -> FloatArray:
-    """``numpy.quantile``; with case weights that of repeated values.
+    """Return ``numpy.quantile``; with case weights that of repeated values.
 
     The place q (W − 1) in the order of all cases, W of them, lies between two values and takes its share of both.
-    Weights need not be whole for that.
     """
     if weight is None:
         return np.quantile(values, levels)
@@ -74,7 +71,8 @@ def quantile(values: FloatArray, levels: Any, weight: FloatArray | None = None) 
     first = np.floor(place)
     last = ordered.size - 1
     low, high = (
-        ordered[np.minimum(np.searchsorted(until, each, side="right"), last)] for each in (first, first + 1.0)
+        ordered[np.minimum(np.searchsorted(until, start, side="right"), last)]
+        for start in (first, first + 1.0)
     )
     return np.where(levels == 1.0, ordered[-1], low + (place - first) * (high - low))
 
@@ -84,10 +82,10 @@ def row_products(X: FloatArray, coef: FloatArray) -> FloatArray:
 
     A matrix product rounds some rows in another way than others, so that subjects who are alike would not tie.
     """
-    found = np.empty(len(X))
+    products = np.empty(len(X))
     for rows in row_blocks(*X.shape):
-        np.multiply(X[rows], coef, order="C").sum(axis=1, out=found[rows])
-    return found
+        np.multiply(X[rows], coef, order="C").sum(axis=1, out=products[rows])
+    return products
 
 
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
@@ -145,16 +143,15 @@ def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray
     bins = in_bins(flat, low, high)
     if bins is None:
         return np.asarray(np.searchsorted(grid, t, side=side))
-    held = in_bins(np.clip(grid, low, high), low, high) if grid.size <= _FEW_POINTS else None
-    if held is not None and flat.size >= _BINS:
-        points = np.bincount(held, minlength=_BINS)
+    of_grid = in_bins(np.clip(grid, low, high), low, high) if grid.size <= _FEW_POINTS else None
+    if of_grid is not None and flat.size >= _BINS:
+        points = np.bincount(of_grid, minlength=_BINS)
         result = (np.cumsum(points) - points)[bins]
-        open_ = np.flatnonzero((points > 0)[bins])
-        result[open_] = np.searchsorted(grid, flat[open_], side=side)
-        return result.reshape(t.shape)
-    order = np.argsort(bins, kind="stable")
-    result = np.empty(flat.size, dtype=np.intp)
-    result[order] = np.searchsorted(grid, flat[order], side=side)
+        searched = np.flatnonzero((points > 0)[bins])
+    else:
+        result = np.empty(flat.size, dtype=np.intp)
+        searched = np.argsort(bins, kind="stable")
+    result[searched] = np.searchsorted(grid, flat[searched], side=side)
     return result.reshape(t.shape)
 
 
@@ -188,7 +185,7 @@ def piecewise(mask: Any, x: Any, inside: Callable[[Any], Any], outside: Callable
     """``inside(x)`` where the mask holds, ``outside(x)`` elsewhere; in numpy the former is computed there alone."""
     if not isinstance(x, np.ndarray):
         return namespace(x).where(mask, inside(x), outside(x))
-    result = np.asarray(outside(x))
+    result = np.array(outside(x))
     if mask.any():
         result[mask] = inside(x[mask])
     return result
@@ -205,12 +202,7 @@ def power_series(z: Any, coefficients: Sequence[float]) -> Any:
 
 def series_where(near: Any, z: Any, coefficients: Sequence[float], values: Any) -> Any:
     """A power series in ``z`` where ``near`` holds, ``values`` elsewhere."""
-    if not isinstance(z, np.ndarray):
-        return namespace(z).where(near, power_series(z, coefficients), values)
-    result = np.array(values)
-    if near.any():
-        result[near] = power_series(z[near], coefficients)
-    return result
+    return piecewise(near, z, lambda z: power_series(z, coefficients), lambda _: values)
 
 
 def as_numbers(x: Any) -> Any:
@@ -310,11 +302,10 @@ def log1p_over(z: Any) -> Any:
 
 
 def segments(log_scale: FloatArray) -> list[slice]:
-    """Cut a nondecreasing ``log_scale`` where it has grown too much for one scale factor.
+    """Return the segments of a nondecreasing ``log_scale``, within each of which one scale factor will do.
 
-    A running sum whose terms span thousands of orders of magnitude is summed segment by segment, each
-    in units of ``exp(log_scale)`` at its start, so that ``numpy.cumsum`` does the work. A leading run
-    of −∞ is a segment of its own.
+    ``numpy.cumsum`` sums terms of a segment in units of ``exp(log_scale)`` at its start. A leading run of −∞ is a
+    segment of its own.
     """
     if not log_scale.size:
         return []

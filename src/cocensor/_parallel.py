@@ -17,7 +17,7 @@ _this_thread = local()
 
 
 def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = None) -> list[T]:
-    """What the jobs return, in their order; by default with as many threads as there are cores.
+    """Return the results of the jobs, in their order; by default with as many threads as there are cores.
 
     Each is handed an event, and is to end soon after that is set: another job has failed, or the user has interrupted.
     Plain threads: an interruption amid the locks of a pool would leave it waiting for ever. Where one core is all there
@@ -90,7 +90,7 @@ class _OneBlasThread(ContextDecorator):
 
     @cached_property
     def _libraries(self) -> Any:
-        """What can be kept from it; looked for once, as that takes milliseconds."""
+        """The libraries of matrix products; looked for once, as that takes milliseconds."""
         from threadpoolctl import ThreadpoolController  # late: who fits nothing does without
 
         return ThreadpoolController()

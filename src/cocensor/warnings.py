@@ -70,7 +70,7 @@ class FitWarning(UserWarning):
 
 @contextmanager
 def collected(*categories: type[Warning]) -> Iterator[list[str]]:
-    """What is warned of in these categories, each message once; other warnings go their way.
+    """Yield the messages that are warned of in these categories, each once; other warnings go their way.
 
     The warnings machinery belongs to the whole process: one caller at a time.
     """
@@ -80,9 +80,8 @@ def collected(*categories: type[Warning]) -> Iterator[list[str]]:
             for category in categories:
                 warnings.simplefilter("always", category)
             yield messages
-        messages += dict.fromkeys(
-            str(each.message) for each in caught if issubclass(each.category, categories)
-        )
-        for each in caught:
-            if not issubclass(each.category, categories):
-                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        for warning in caught:
+            if not issubclass(warning.category, categories):
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+            elif str(warning.message) not in messages:
+                messages.append(str(warning.message))

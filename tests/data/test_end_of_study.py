@@ -3,7 +3,7 @@ import pytest
 
 import cocensor as cc
 from cocensor import Survival
-from cocensor.data.survival import unmarked_end
+from cocensor.data.survival import ended_by_reason, unmarked_end
 from cocensor.paper import datasets
 
 
@@ -88,3 +88,9 @@ def test_evaluate_cautions():
 def test_data_sets(load, found):
     y = getattr(datasets, f"load_{load}")().y
     assert bool(unmarked_end({"sample": y})) == found
+
+
+def test_a_reason_that_reads_like_the_end_of_the_study_is_noted():
+    y = Survival([1.0, 2.0, 3.0], [True, False, False], reason=["", "moved", "End of study"])
+    (note,) = ended_by_reason({"test sample": y})
+    assert note.values == {"reason": "End of study", "sample": "test sample"}

@@ -21,6 +21,7 @@ from cocensor.data.predictions import (
 )
 from cocensor.data.probabilities import count_rounded
 from cocensor.data.steps import are_step_functions
+from cocensor.data.times import TimeGrid
 
 _NO_RISKS = "columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
 _METHODS = ("predict_survival_function", "predict_surv_df", "predict")
@@ -37,52 +38,36 @@ def as_predictions(
     risk: bool = False,
     column: bool = False,
 ) -> Predicted:
-    """The predictions of one model for ``n`` subjects; each kind of thing is recognised here, and checked here.
+    """Return the checked predictions of one model for ``n`` subjects.
 
-    Parameters
-    ----------
-    estimate
-        :class:`Predictions`; a pair ``(times, array)``; an array at ``times``; step functions of scikit-survival; a
-        frame with a row per subject and times as column names, or with a row per time and times as its index; or a
-        fitted estimator, which predicts for ``X``.
-    n : int
-        The number of subjects.
-    times : array, optional
-        The times of the evaluation, in any order: the columns of an array.
-    X : optional
-        Covariates, for estimators.
-    labels : optional
-        Those of the subjects, by which frames and columns of pandas are put into their order.
-    name : str
-        What every refusal calls it, those of other packages' models included.
-    risk : bool
-        Whether one number per subject, a risk score, is enough.
-    column : bool
-        Whether one number per subject is the survival probability at the one of ``times``.
+    ``estimate`` is :class:`Predictions`, a pair ``(times, array)``, an array at ``times`` in any order, step functions
+    of scikit-survival, a frame as of :meth:`Predictions.from_frame`, or a fitted estimator, which predicts for ``X``.
+    Frames and columns of pandas are put into the order of the ``labels``. One number per subject is enough with
+    ``risk``, as a risk score, and with ``column``, as the probability at the one of ``times``.
     """
     if isinstance(estimate, type):
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
     if isinstance(estimate, Predicted):
-        found: Predicted | None = estimate
+        predicted: Predicted | None = estimate
     elif nw.dependencies.is_into_dataframe(estimate) and _method(estimate) is None:
-        found = Predictions.from_frame(estimate, n, times=times, labels=labels, name=name)
-        if isinstance(found, RiskScores) and not risk:
+        predicted = Predictions.from_frame(estimate, n, times=times, labels=labels, name=name)
+        if isinstance(predicted, RiskScores) and not risk:
             raise ValueError(f"{name} must have survival curves, but is a frame with a risk score.")
     else:
         with naming(name):
-            found = _recognised(estimate, X, labels)
-    if found is None:
-        found = _from_array(estimate, n, times, name, risk, column)
+            predicted = _recognised(estimate, X, labels)
+    if predicted is None:
+        predicted = _from_array(estimate, n, times, name, risk, column)
         with naming(name):
-            found = found.in_order_of(labels, row_labels(estimate))
-    if len(found) != n:
-        kind = "number" if isinstance(found, RiskScores) else "curve"
-        raise ValueError(f"{name} must have one {kind} per test subject, {n}, but has {len(found)}.")
-    return found
+            predicted = predicted.in_order_of(labels, row_labels(estimate))
+    if len(predicted) != n:
+        kind = "number" if isinstance(predicted, RiskScores) else "curve"
+        raise ValueError(f"{name} must have one {kind} per test subject, {n}, but has {len(predicted)}.")
+    return predicted
 
 
 def predict(model: Any, X: Any) -> Predicted:
-    """What a fitted estimator of scikit-survival, lifelines, pycox or the paper's learners predicts for ``X``."""
+    """Return what a fitted estimator of scikit-survival, lifelines, pycox or the paper predicts for ``X``."""
     kind, method = type(model).__name__, _method(model)
     if method is None:
         raise TypeError(f"{kind} has no method that predicts survival curves.")
@@ -107,24 +92,19 @@ def predict(model: Any, X: Any) -> Predicted:
             # As many times as subjects: lifelines and pycox have the times in the index.
             return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
         return Predictions.from_frame(predicted, len(X), interpolation=between).changed(source=source)
+    instead = {
+        1: f", one number per subject: give model.{method}(x_test) in place of the model, as a risk score that is "
+        "greater for a higher risk",
+        2: f": give a pair (times, model.{method}(x_test))",
+    }
     raise TypeError(
         f"{source} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}"
-        f"{_instead_of(predicted, method)}."
+        f"{instead.get(_n_axes(predicted), '')}."
     )
 
 
-def _instead_of(predicted: Any, method: str) -> str:
-    """What to give in place of a model that predicts an array."""
-    if _n_axes(predicted) == 1:
-        return (
-            f", one number per subject: give model.{method}(x_test) in place of the model, as a risk score that is "
-            "greater for a higher risk"
-        )
-    return f": give a pair (times, model.{method}(x_test))" if _n_axes(predicted) == 2 else ""
-
-
 def _recognised(estimate: Any, X: Any, labels: Any) -> Predicted | None:
-    """The predictions of all that says itself what its times are; None for what may be an array."""
+    """Return the predictions of all that says itself what its times are; None for what may be an array."""
     if _method(estimate) is not None:
         return predict(estimate, X)
     if are_step_functions(estimate):
@@ -139,7 +119,6 @@ def _recognised(estimate: Any, X: Any, labels: Any) -> Predicted | None:
 
 
 def _with_times(times: Any, table: Any) -> Probabilities:
-    """A pair of times, or of one, and probabilities."""
     source = "array with its times"
     given = to_numpy(times, "times")
     if given.size == 1:
@@ -150,23 +129,23 @@ def _with_times(times: Any, table: Any) -> Probabilities:
     return on_times(grid, kept, None, None, source, curves.n_rounded)
 
 
-def _n_axes(values: Any) -> int | None:
-    """Of an array, or what can be one; None of lists of unequal length."""
+def _n_axes(values: Any) -> int:
+    """Return the number of axes of an array, or what can be one; −1 for lists of unequal length."""
     try:
         return np.ndim(values)
     except ValueError:
-        return None
+        return -1
 
 
 def _method(model: Any) -> str | None:
-    """How a model is asked for survival curves; None for what is no model."""
+    """Return the method that predicts survival curves; None for what is no model."""
     return next((method for method in _METHODS if callable(getattr(model, method, None))), None)
 
 
 def _from_array(
     estimate: Any, n: int, times: FloatArray | None, name: str, risk: bool, column: bool
 ) -> Predicted:
-    """A risk score, or an array whose columns are the times of the evaluation."""
+    """Return a risk score, or the curves of an array whose columns are the times of the evaluation."""
     if risk and _n_axes(estimate) == 1:
         return RiskScores(estimate, name=name)
     try:
@@ -200,18 +179,14 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
         )
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)
-    grid, first = times, None
-    if not (np.diff(times) > 0).all():
-        grid, first, place = np.unique(times, return_index=True, return_inverse=True)
-        if grid.size < times.size and not np.array_equal(table[:, first[place]], table, equal_nan=True):
-            raise ValueError(f"{name} must have equal columns where times are repeated.")
-        table = table[:, first]
-    rounded = count_rounded(table, name, grid)
-    return on_times(grid.copy(), table, source="array at the times", n_rounded=rounded)
+    grid = TimeGrid.of(times)
+    curves = grid.sorted_table(table, name)
+    rounded = count_rounded(curves, name, grid.sorted)
+    return on_times(grid.sorted, curves, source="array at the times", n_rounded=rounded)
 
 
 def _between_times(model: Any) -> Interpolation | None:
-    """What holds between the times of a frame that a model predicts; None where it is not known.
+    """Return what holds between the times of a frame that a model predicts; None where it is not known.
 
     Models of lifelines have steps, and so has Cox's model; lines have parametric ones, and Cox's with such a baseline.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -25,25 +25,18 @@ from cocensor.data.tables import Table
 
 @dataclass(frozen=True, eq=False)
 class Covariates:
-    """A table of covariates, one row per subject.
+    """A table of covariates, one row per subject."""
 
-    Attributes
-    ----------
-    values : array of shape (n, p)
-        Numbers; a category is its place among its levels.
-    columns : tuple of str or None
-        The names of the columns; None for those of an array.
-    levels : dict
-        The levels of each category, by the number of its column. Some may have no subject.
-    """
-
+    #: Numbers; a category is its place among its levels.
     values: FloatArray
+    #: The names of the columns; None for those of an array.
     columns: tuple[str, ...] | None = None
+    #: The levels of each category, by the number of its column. Some may have no subject.
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, tables: Sequence[Covariates]) -> Covariates:
-        """The rows of several tables with the same columns."""
+        """Return the rows of several tables with the same columns."""
         values = np.concatenate([table.values for table in tables])
         levels = {}
         for k in tables[0].levels:
@@ -53,7 +46,7 @@ class Covariates:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the columns are called, with or without names."""
+        """The names of the columns, with numbers for those of an array."""
         return self.columns or tuple(f"x{k}" for k in range(self.values.shape[1]))
 
     def codes(self, k: int) -> npt.NDArray[np.intp]:
@@ -94,9 +87,7 @@ def column_names(values: Any) -> list[str] | None:
     """The names of the columns of covariates or of a data frame; None for arrays."""
     if isinstance(values, Covariates):
         return None if values.columns is None else list(values.columns)
-    if not nw.dependencies.is_into_dataframe(values):
-        return None
-    return as_frame(values, "X").columns
+    return as_frame(values, "X").columns if nw.dependencies.is_into_dataframe(values) else None
 
 
 _GO_ON = "; correct it, choose other columns (covariates=[...]), or use no covariates (covariates=None)"
@@ -108,22 +99,11 @@ _LARGEST = 1e50
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How covariates become the columns of a model, learned from the sample that the model is fitted to.
+    """The columns of a model that covariates become, learned from the sample that the model is fitted to.
 
     A number stays as it is. A category becomes indicators of its levels in that sample, in alphabetical order and
     without the first; such an indicator is named "column=level". What does not vary in the sample is left out. Levels
     are compared as texts: 2, 2.0 and "2" are one.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        What the columns of the covariates are called.
-    is_named : bool
-        Whether they have names of their own.
-    levels : dict
-        All levels of each category in the sample, by the number of its column.
-    sources : tuple of pairs
-        For each column of the model the number of the covariate, and the level that it indicates; None of a number.
 
     Examples
     --------
@@ -143,14 +123,17 @@ class Encoding:
     ValueError: x_test must have levels in column 'stage' that were fitted to ('I', 'II', 'III'), but has 'IV': ...
     """
 
+    #: The names of the covariates; x0, x1, ... where they have none.
     columns: tuple[str, ...]
     is_named: bool
+    #: All levels of each category in the sample, by the number of its column.
     levels: Mapping[int, tuple[str, ...]]
+    #: For each column of the model the number of the covariate, and the level that it indicates; None of a number.
     sources: tuple[tuple[int, str | None], ...]
 
     @classmethod
     def of(cls, x: Any, name: str) -> Encoding:
-        """Learned from covariates, which refusals call ``name``."""
+        """Return the encoding learned from covariates, which refusals call ``name``."""
         table = as_covariates(x, name)
         check_width(table.values.shape[1], name)
         _check_size(table, name)
@@ -166,7 +149,7 @@ class Encoding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns of the model are called."""
+        """The names of the columns of the model."""
         return tuple(
             self.columns[k] if level is None else f"{self.columns[k]}={level}" for k, level in self.sources
         )
@@ -178,22 +161,20 @@ class Encoding:
         return tuple(label for k, label in enumerate(self.columns) if k not in used)
 
     def matrix(self, x: Any, name: str) -> FloatArray:
-        """The columns of the model, for any subjects with the same covariates."""
+        """Return the columns of the model, for any subjects with the same covariates."""
         table = as_covariates(x, name)
         _check_size(table, name)
+
+        def refuse(wanted: str, has: Any) -> NoReturn:
+            raise ValueError(f"{name} must have {wanted}, as in the fit, but has {has}.")
+
         if self.is_named and table.columns not in (None, self.columns):
-            raise ValueError(
-                f"{name} must have the columns {list(self.columns)}, as in the fit, but has {column_names(table)}."
-            )
+            refuse(f"the columns {list(self.columns)}", column_names(table))
         if table.values.shape[1] != len(self.columns):
-            raise ValueError(
-                f"{name} must have {len(self.columns)} columns, as in the fit, but has {table.values.shape[1]}."
-            )
+            refuse(f"{len(self.columns)} columns", table.values.shape[1])
         for k in self.levels.keys() ^ table.levels.keys():
-            kinds = ("categories", "numbers") if k in self.levels else ("numbers", "categories")
-            raise ValueError(
-                f"{name} must have {kinds[0]} in column {self.columns[k]!r}, as in the fit, but has {kinds[1]}."
-            )
+            wanted, has = _kinds(k in self.levels)
+            refuse(f"{wanted} in column {self.columns[k]!r}", has)
         if not self.levels and len(self.sources) == len(self.columns):
             return table.values
         place = {k: self._places(table, k, name) for k in self.levels}
@@ -259,21 +240,19 @@ def check_alike(tables: Sequence[Covariates], names: Sequence[str], go_on: str =
     first = tables[0]
     for table, name in zip(tables[1:], names[1:], strict=True):
         for k in sorted(table.levels.keys() ^ first.levels.keys()):
-            kinds = ("categories", "numbers") if k in table.levels else ("numbers", "categories")
+            own, other = _kinds(k in table.levels)
             raise ValueError(
-                f"{name}: column {first.labels[k]!r} has {kinds[0]}, but {kinds[1]} in {names[0]}{go_on}."
+                f"{name}: column {first.labels[k]!r} has {own}, but {other} in {names[0]}{go_on}."
             )
 
 
-def chosen_covariates(asked: Any, parts: Sequence[tuple[Any, str]]) -> list[Covariates]:
-    """The chosen columns of every part.
+def _kinds(has_categories: bool) -> tuple[str, str]:
+    """Return what a column has, and what another has that differs."""
+    return ("categories", "numbers") if has_categories else ("numbers", "categories")
 
-    Parameters
-    ----------
-    asked : "all", or a name or number of a column, or several
-    parts : sequence of pairs
-        Arrays or frames of the same columns, each with what refusals call it.
-    """
+
+def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Covariates]:
+    """Return the chosen columns, "all" or by name or number, of every part: an array or frame, with its name."""
     tables = [x if isinstance(x, Covariates) else _as_table(x, name, _GO_ON) for x, name in parts]
     widths = [len(table.labels if isinstance(table, Covariates) else table.columns) for table in tables]
     named = next((names for x, _ in parts if (names := column_names(x)) is not None), None)
@@ -283,7 +262,7 @@ def chosen_covariates(asked: Any, parts: Sequence[tuple[Any, str]]) -> list[Cova
             raise ValueError(
                 f"{parts[0][1]} must have the columns of {parts[-1][1]}, {wanted}, but {name} has {has}."
             )
-    chosen = _chosen(asked, named, widths[0], parts[0][1])
+    chosen = _chosen(choice, named, widths[0], parts[0][1])
     read = [
         table.of_columns(chosen)
         if isinstance(table, Covariates)
@@ -314,11 +293,11 @@ def _as_table(x: Any, name: str, go_on: str) -> Table:
     return Table(name, array)
 
 
-def _chosen(asked: Any, named: list[str] | None, n: int, name: str) -> list[int]:
-    if isinstance(asked, str) and asked == "all":
+def _chosen(choice: Any, named: list[str] | None, n: int, name: str) -> list[int]:
+    if isinstance(choice, str) and choice == "all":
         return list(range(n))
     places = []
-    for column in as_tuple(asked, "covariates", str, int):
+    for column in as_tuple(choice, "covariates", str, int):
         if isinstance(column, str) and named is not None:
             if column not in named:
                 refuse_column(column, named, name)
@@ -330,5 +309,5 @@ def _chosen(asked: Any, named: list[str] | None, n: int, name: str) -> list[int]
     if not places:
         raise ValueError("covariates is empty: give None to use no covariates.")
     if len(set(places)) < len(places):
-        raise ValueError(f"covariates must differ, but are {asked!r}.")
+        raise ValueError(f"covariates must differ, but are {choice!r}.")
     return places

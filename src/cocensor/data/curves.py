@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_times, as_vector, naming, refuse_column, spelled
 from cocensor._notes import Note, noted
-from cocensor.data.ids import Ids, count_from, rows_by_file_label, rows_by_id
+from cocensor.data.ids import Ids, count_from, is_numbered, rows_by_file_label, rows_by_id
 from cocensor.data.interpolation import Tail
 from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_times
 from cocensor.data.probabilities import count_rounded
@@ -65,36 +65,33 @@ def _spelt(columns: Sequence[Any], decimal: str) -> list[str]:
 
 
 def after_start(times: FloatArray, table: npt.NDArray[Any]) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Return times and probabilities without a time 0 that everybody outlives beside a single other time.
-
-    S(0) = 1 makes no curve of a prediction at one time.
-    """
+    """Return times and probabilities without a time 0 beside a single other: S(0) = 1 makes no curve of the latter."""
     starts = times.size == 2 and times[0] == 0 and bool((table[:, 0] == 1).all())
     return (times[1:], table[:, 1:]) if starts else (times, table)
 
 
 class CurveTable(NamedTuple):
-    """What a table predicts, a row per subject in its own order."""
+    """Predictions as a table has them, a row per subject in the table's order."""
 
     #: The times of the columns; None of a risk score.
     times: FloatArray | None
     values: npt.NDArray[Any]
     #: What the table calls each subject; None where nothing does.
     labels: Any
-    #: What a subject has in the table: a row, or a column.
+    #: Whether a subject has a "row" or a "column" in the table.
     what: str
     #: What refusals call a subject, by its number.
     whose: Callable[[int], str]
 
     def after_start(self) -> CurveTable:
-        """Return the same without a time 0 that makes no curve of one other time."""
+        """Return the table without a time 0 that makes no curve of one other time."""
         if self.times is None:
             return self
         times, values = after_start(self.times, self.values)
         return self._replace(times=times, values=values)
 
     def predictions(self, interpolation: Interpolation | None, tail: Tail | None, source: str) -> Predicted:
-        """Return the predictions, checked."""
+        """Return the checked predictions."""
         if self.times is None:
             return RiskScores(self.values, source)
         rounded = count_rounded(self.values, "probabilities", self.times, self.whose)
@@ -110,14 +107,13 @@ def read_curves(
     time: str | None = None,
     times: FloatArray | None = None,
 ) -> CurveTable:
-    """Return what a table predicts for ``n`` subjects.
+    """Return what a table predicts for ``n`` subjects, by the rules of :meth:`Predictions.from_frame`.
 
-    It has a row per subject and columns named after times, or a row per time and a column per subject, as lifelines and
-    pycox give them, with the times as its index, in its first column or in the column ``time``. The number of subjects
-    tells the two apart. A single column "risk" is a risk score. With a column ``id``, or the index of pandas in its
-    place, there may be any number of rows; ``id_option`` is how a user would name it, where none is named.
-    ``times`` are those of the evaluation, by which columns may be numbered.
+    With a column ``id``, or the index of pandas in its place, there may be any number of rows; ``id_option`` is how a
+    user would name it, where none is named. ``times`` are those of the evaluation, by which columns may be numbered.
     """
+    if id is not None:
+        id_option = None
     columns = [column for column in table.columns if column not in (id, table.index)]
     has_ids = id is not None and table.has(id)
     turned = None if has_ids else _times_in_rows(table, columns, n, time)
@@ -133,14 +129,14 @@ def read_curves(
                 f"{instead if table.index is None else named}."
             )
     if not has_ids and len(table) != n and (table.labels is None or id is None or abs(len(columns) - n) < 2):
-        _refuse_shape(table, columns, n, id, id_option)
+        _refuse_shape(table, columns, n, id_option)
     if id is not None and not has_ids and table.labels is None:
         refuse_column(id, table.columns, table.name)
     labels = table.ids(id) if has_ids and id is not None else table.labels
     if is_risk(columns):
         return CurveTable(None, table.numbers(columns[0]), labels, "row", table.row)
     with naming(table.name):
-        grid = times_of(columns, table.decimal, id_option if id is None else None)
+        grid = times_of(columns, table.decimal, id_option)
         _refuse_numbered(columns, grid, times)
     return CurveTable(grid, np.ascontiguousarray(table.matrix(columns)), labels, "row", table.row)
 
@@ -156,8 +152,8 @@ def predictions_of(
 ) -> tuple[Predicted, list[Note]]:
     """Return the predictions in a file, in the order of the subjects of the test file, and what was decided.
 
-    The column ``id`` says whose each is, or, without it, the index that pandas wrote. ``source`` is what the file is
-    called where predictions say where they are from, and ``how`` they are read between and beyond their times.
+    The column ``id`` says whose each is, or, without it, the index that pandas wrote. ``source`` is what predictions
+    call the file, and ``how`` they are read between and beyond their times.
     """
     curves = read_curves(table, len(test), id=id, id_option="--id {}").after_start()
     if curves.times is None:
@@ -214,13 +210,9 @@ def _are_times(columns: Sequence[Any], decimal: str) -> bool:
     return all(NUMBER.fullmatch(text) for text in _spelt(columns, decimal))
 
 
-def _refuse_shape(
-    table: Table, columns: list[Any], n: int, id: str | None = None, id_option: str | None = None
-) -> NoReturn:
+def _refuse_shape(table: Table, columns: list[Any], n: int, id_option: str | None = None) -> NoReturn:
     turned = "transposed? " if abs(len(columns) - n) < 2 else ""
-    by_id = (
-        "" if id is not None or id_option is None else f"; {id_option.format('COLUMN')} matches rows by an id"
-    )
+    by_id = "" if id_option is None else f"; {id_option.format('COLUMN')} matches rows by an id"
     raise ValueError(
         f"{table.name} has {len(table)} rows and {len(columns)} columns for {n} test subjects: {turned}it must have a "
         "row per subject and columns named after times, or a row per time, with the times as its index or in its first "
@@ -230,12 +222,11 @@ def _refuse_shape(
 
 def _refuse_numbered(columns: Sequence[Any], grid: FloatArray, times: FloatArray | None) -> None:
     """Refuse names that say nothing: numbers from 0 on, but for those that are the times of the evaluation."""
-    alike = times is not None and grid.shape == times.shape
-    counts = grid.tolist() == list(range(grid.size))
-    if not counts or (times is not None and alike and np.allclose(grid, times)):
+    wanted = None if times is None or times.shape != grid.shape else times
+    if not is_numbered(grid) or (wanted is not None and np.allclose(grid, wanted)):
         return
     # Texts were written by somebody; they are doubted only where an array would do.
-    if alike or not all(isinstance(name, str) for name in columns):
+    if wanted is not None or not all(isinstance(name, str) for name in columns):
         raise ValueError(
             "columns that are numbered 0, 1, 2, ... do not say their times: name the columns by their times, or give "
             "the array itself."

@@ -52,7 +52,7 @@ def from_dates(
     left = _days(exit, called("exit"), date_format, first, _STILL)
     check_length(left, "exit", began.size, "entry")
     check_length(events, "event", began.size, "entry")
-    if _is_single(data_lock):
+    if data_lock is None or isinstance(data_lock, str | date | np.datetime64):
         lock = np.full(began.size, _day(data_lock, (), "data_lock", date_format))
     else:
         lock = _days(data_lock, called("data_lock"), date_format, first)
@@ -101,7 +101,7 @@ def is_date(text: str, date_format: str | None = None) -> bool:
 
 
 def _as_date(text: str, date_format: str | None) -> date | None:
-    """A text in ISO form, or in another where that is named; None of what is no date."""
+    """Return the date of a text in ISO form, or in another where that is named; None of what is no date."""
     match = _ISO_DATE.fullmatch(text.strip())
     try:
         if date_format is not None:
@@ -121,15 +121,15 @@ def _day(value: Any, place: tuple[int, ...], name: str, date_format: str | None,
     """Return a date as the number of its day; where it is ``missing``, that ends the rule."""
     if value is None:
         refuse_at(place, value, f"{name} must be a date{missing}")
-    found: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
-    if date_format is not None and isinstance(found, int | np.integer) and not isinstance(found, bool):
-        day = _as_date(str(found), date_format)  # 20181217, of which files make a number
-        found = found if day is None or day.strftime(date_format) != str(found) else day
-    if isinstance(found, str):
-        found = _as_date(found, date_format)
-    if isinstance(found, datetime):
-        found = found.date() if found == found.replace(hour=0, minute=0, second=0, microsecond=0) else None
-    if not isinstance(found, date):
+    day: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
+    if date_format is not None and isinstance(day, int | np.integer) and not isinstance(day, bool):
+        number = _as_date(str(day), date_format)  # 20181217, of which files make a number
+        day = day if number is None or number.strftime(date_format) != str(day) else number
+    if isinstance(day, str):
+        day = _as_date(day, date_format)
+    if isinstance(day, datetime):
+        day = day.date() if day == day.replace(hour=0, minute=0, second=0, microsecond=0) else None
+    if not isinstance(day, date):
         shown = value if isinstance(value, str) or not isinstance(value, date | np.datetime64) else str(value)
         form = (
             "in ISO form, such as 2021-03-31, or in the form that date_format (--date-format) names, such as %d/%m/%Y,"
@@ -137,11 +137,7 @@ def _day(value: Any, place: tuple[int, ...], name: str, date_format: str | None,
             else f"in the form {date_format}"
         )
         refuse_at(place, shown, f"{name} must be a date {form} without a time of day")
-    return found.toordinal()
-
-
-def _is_single(value: Any) -> bool:
-    return value is None or isinstance(value, str | date | np.datetime64)
+    return day.toordinal()
 
 
 def _iso(day: Any) -> str:

@@ -46,19 +46,15 @@ def read_table(path: Path, id: str | None = None, content: bytes | None = None) 
     CSV is UTF-8, UTF-16 with a byte-order mark, or else Windows-1252. A semicolon or a tab in the header separates
     columns, else a comma does; with the former two, numbers may have decimal commas, as spreadsheets of many countries
     write them. The column ``id`` of such a file is read as texts: 001 and 1 are two ids, and a long one is not rounded.
-    ``content`` is that of the file, where it has been read.
     """
     content = read_content(path) if content is None else content
     how: dict[str, Any] = {}
     with naming(str(path)):
         if content.startswith(b"PAR1"):
             data = _parquet(content)
-        elif content.startswith(b"PK\x03\x04"):
-            sheet, content = _first_sheet(content)
-            data, how = _csv(content, id)
-            how["notes"] = [noted("read_as", file=str(path), sheet=sheet)]
         else:
-            content, decision = _as_utf8(content)
+            is_workbook = content.startswith(b"PK\x03\x04")
+            content, decision = _first_sheet(content) if is_workbook else _as_utf8(content)
             data, how = _csv(content, id)
             how["notes"] = [noted("read_as", file=str(path), **decision)] if decision else []
         twice = repeated(data.column_names)
@@ -154,20 +150,17 @@ def _as_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
 
 def _first_beyond_ascii(text: str) -> str:
     """Return the first word with a letter that is not ASCII, of which a long one is cut."""
-    letter = re.search(r"[^\0-\x7f]", text)
-    at = letter.start() if letter else 0
-    before = re.search(r"\w*$", text[max(at - 20, 0) : at])
-    after = re.match(r".\w*", text[at : at + 20])
-    return "".join(part.group() for part in (before, after) if part)
+    word = re.search(r"[0-9A-Za-z_]{0,20}[^\0-\x7f]\w{0,19}", text)
+    return word.group() if word else ""
 
 
 def _csv(content: bytes, id: str | None) -> tuple[Any, dict[str, Any]]:
     """Return the columns of a CSV file in UTF-8, and what a table should know of them."""
     separator = _separator(content)
-    if separator == ",":
-        return _parsed(content, separator, ".", [] if id is None else [id]), {"is_typed": False}
-    decimal = _decimal_mark(content.decode("utf-8-sig"), separator)
+    decimal = "." if separator == "," else _decimal_mark(content.decode("utf-8-sig"), separator)
     data = _parsed(content, separator, decimal, [] if id is None else [id])
+    if separator == ",":
+        return data, {"is_typed": False}
     texts = _parsed(content, separator, decimal, data.column_names)
     doubts = {
         name: doubt for name in data.column_names if (doubt := _doubt(data[name], texts[name], decimal))
@@ -308,8 +301,8 @@ def first_sentence(error: Exception) -> str:
 # --- workbooks ------------------------------------------------------------------------------------------
 
 
-def _first_sheet(content: bytes) -> tuple[str, bytes]:
-    """Return the name of the first sheet in the bytes of an xlsx file, and its values as CSV in UTF-8."""
+def _first_sheet(content: bytes) -> tuple[bytes, dict[str, str]]:
+    """Return the values of the first sheet in the bytes of an xlsx file as CSV in UTF-8, and its name."""
     try:
         _check_unpacked(content)
         openpyxl: Any = import_module("openpyxl")
@@ -317,7 +310,7 @@ def _first_sheet(content: bytes) -> tuple[str, bytes]:
         sheet = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True).worksheets[0]
         # The size that a sheet claims to have may be too small, or far too large.
         sheet.reset_dimensions()
-        return str(sheet.title), as_csv(sheet.iter_rows(values_only=True))
+        return as_csv(sheet.iter_rows(values_only=True)), {"sheet": str(sheet.title)}
     except ImportError:
         raise ValueError(
             "workbooks are read only where openpyxl is installed: save it as CSV or Parquet."
@@ -345,10 +338,7 @@ def as_csv(rows: Iterable[Sequence[Any]]) -> bytes:
 
 
 def _check_unpacked(content: bytes) -> None:
-    """Refuse what may take more than a share of the memory, by the sizes that its directory states.
-
-    No more than these is unpacked.
-    """
+    """Refuse what may take more than a share of the memory, by the sizes in its directory: no more is unpacked."""
     with ZipFile(BytesIO(content)) as archive:
         size = len(content) + sum(member.file_size for member in archive.infolist())
     limit = _SHARE * memory() / _BYTES_PER_BYTE

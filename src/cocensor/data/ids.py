@@ -28,11 +28,11 @@ class Identified(Protocol):
 
     @property
     def given(self) -> str:
-        """What the user calls the table."""
+        """The table as the user calls it."""
 
     @property
     def what(self) -> str:
-        """What a subject has in it: a row, or a column."""
+        """Whether a subject has a "row" or a "column" in it."""
 
     def place(self, number: int) -> tuple[str, int]:
         """Return the file of a subject, and its row there."""
@@ -61,14 +61,9 @@ class Ids:
         """Return the id of a subject."""
         return self.values[number]
 
-    @property
-    def are_texts(self) -> bool:
-        """Whether ids are texts."""
-        return isinstance(self.values[0], str)
-
     def beside(self, other: Ids, name: str) -> tuple[Ids, list[Note]]:
         """Return these ids as they compare with others: with whole numbers, texts of a CSV file as such."""
-        if not self.are_texts or other.are_texts:
+        if not isinstance(self.values[0], str) or isinstance(other.values[0], str):
             return self, []
         if self.is_typed:
             raise ValueError(
@@ -83,8 +78,6 @@ class Ids:
 
 def rows_by_id(test: Ids, predicted: Ids, name: str) -> tuple[IntArray | None, list[Note]]:
     """Return for each test subject its place among the predictions, None where that is the same, and notes.
-
-    Ids are compared as texts or as whole numbers, all of them; ``name`` is the column that has them.
 
     Examples
     --------
@@ -135,7 +128,7 @@ def join(test: Identified, wanted: Keys, predicted: Identified, own: Keys, name:
 def refuse_missing(
     test: Identified, predicted: Identified, name: str, number: int, n: int, are_all: bool = False
 ) -> NoReturn:
-    """Raise that ``n`` test subjects have no prediction, the first of whom is named."""
+    """Raise that ``n`` test subjects, the first of whom has this ``number``, have no prediction."""
     path, row = test.place(number)
     subject = f"{name} {test.value(name, number)!r}{_and_more(n)}"
     other = ": predictions for another sample?" if are_all else "."
@@ -143,7 +136,7 @@ def refuse_missing(
 
 
 def refuse_unknown(test: Identified, predicted: Identified, name: str, number: int, n: int) -> NoReturn:
-    """Raise that ``n`` predictions are for nobody in the test sample, the first of which is named."""
+    """Raise that ``n`` predictions, the first of which has this ``number``, are for nobody in the test sample."""
     path, row = predicted.place(number)
     where = f", row {row}," if predicted.what == "row" else ","
     subject = f"{name} {predicted.value(name, number)!r}{_and_more(n)}"
@@ -161,7 +154,7 @@ Matching = Literal["labels", "position"]
 
 
 def subject_labels(x: Any, of_outcomes: Any) -> Any:
-    """The labels of test subjects: those of their covariates, or those of their outcomes where only these say more."""
+    """Return the labels of test subjects: of their covariates, or of their outcomes where only these say more."""
     labels = row_labels(x)
     if labels is None or of_outcomes is None or is_numbered(of_outcomes):
         return of_outcomes if labels is None else labels
@@ -174,7 +167,7 @@ def subject_labels(x: Any, of_outcomes: Any) -> Any:
 def rows_by_label(
     own: Any, wanted: Any, by_position: str = "give a pair (times, array)"
 ) -> tuple[IntArray | None, Matching | None]:
-    """For each of the labels ``wanted`` its row in ``own``, or None to match by position; and how they were matched.
+    """Return for each of the labels ``wanted`` its row in ``own``, None to match by position, and how they matched.
 
     Labels are compared as texts: 812 read from the header of a file is "812". Numbers from 0 on say nothing, unless
     both are such numbers and somebody has sorted them. ``by_position`` says how to match by position what is refused.
@@ -190,17 +183,16 @@ def rows_by_label(
     """
     if own is None or wanted is None or own is wanted or len(own) != len(wanted):
         return None, None
-    given, asked = ([spelled(label) for label in labels] for labels in (own, wanted))
-    if given == asked:
+    labels, subjects = _spelled(own), _spelled(wanted)
+    if labels == subjects:
         return None, None
-    numbers = [str(number) for number in range(len(given))]
     # A frame without an index has a RangeIndex, and one that was sorted has the numbers themselves.
-    unlabelled = given == numbers and type(own).__name__ == "RangeIndex"
-    rows = {label: row for row, label in enumerate(given)}
-    missing = [label for label in asked if label not in rows]
-    if not missing and len(set(asked)) == len(asked) and not unlabelled:
-        return np.array([rows[label] for label in asked]), "labels"
-    if numbers in (given, asked):
+    unlabelled = count_from(labels, 0) and type(own).__name__ == "RangeIndex"
+    rows = {label: row for row, label in enumerate(labels)}
+    missing = [label for label in subjects if label not in rows]
+    if not missing and len(set(subjects)) == len(subjects) and not unlabelled:
+        return np.array([rows[label] for label in subjects]), "labels"
+    if count_from(labels, 0) or count_from(subjects, 0):
         return None, "position"
     what = f"none for {missing[0]!r}" if missing else "one that comes twice"
     more = _and_more(len(missing))
@@ -213,13 +205,13 @@ def rows_by_label(
 def rows_by_file_label(
     predicted: Ids, wanted: Sequence[Any] | None, test: str
 ) -> tuple[IntArray | None, list[Note]]:
-    """Return for each subject of the ``test`` file its place among the predictions of another, and how that was found.
+    """Return for each subject of the ``test`` file its place among the predictions of another, and notes.
 
-    Labels are those of an index that pandas wrote, without a name; None where the test file has none. Numbers from 0 or
-    from 1 on say nothing: a file does not tell whether they were sorted or written anew.
+    Labels are those of an index that pandas wrote. Numbers from 0 or from 1 on say nothing: a file does not tell
+    whether they were sorted or written anew.
     """
-    labels = [spelled(label) for label in predicted.values]
-    subjects = None if wanted is None else [spelled(label) for label in wanted]
+    labels = _spelled(predicted.values)
+    subjects = None if wanted is None else _spelled(wanted)
     given, what = predicted.given, predicted.what
     if count_from(labels, 0, 1):
         if subjects is not None and labels != subjects and sorted(labels) == sorted(subjects):
@@ -239,21 +231,23 @@ def rows_by_file_label(
 
 
 def count_from(labels: Any, *starts: int) -> bool:
-    """Whether labels, as texts, are numbers from one of ``starts`` on, as what was given no labels is numbered."""
-    texts = [spelled(label) for label in labels]
+    """Whether labels, as texts, are numbers from one of ``starts`` on."""
+    texts = _spelled(labels)
     return any(texts == [str(start + k) for k in range(len(texts))] for start in starts)
 
 
+def _spelled(labels: Any) -> list[str]:
+    return [spelled(label) for label in labels]
+
+
 def row_labels(values: Any) -> Any:
-    """The labels of the rows of a frame or column of pandas, or of a library like it; None for all that has none."""
-    is_labelled = nw.dependencies.is_pandas_like_dataframe(values) or nw.dependencies.is_pandas_like_series(
-        values
-    )
-    return values.index if is_labelled else None
+    """Return the labels of the rows of a frame or column of pandas, or of a library like it; None of all others."""
+    of_pandas = nw.dependencies.is_pandas_like_dataframe, nw.dependencies.is_pandas_like_series
+    return values.index if any(is_labelled(values) for is_labelled in of_pandas) else None
 
 
 def is_numbered(names: Any) -> bool:
-    """Whether names are 0, 1, 2, ..., as a library numbers what was given none."""
+    """Whether names are the numbers 0, 1, 2, ..."""
     return list(names) == list(range(len(names)))
 
 
@@ -261,7 +255,7 @@ def check_same_order(one: Any, other: Any, names: tuple[str, str]) -> None:
     """Refuse labels of the same subjects in another order; what has no labels, or numbers from 0 on, says nothing."""
     if one is None or other is None or len(one) != len(other) or is_numbered(one) or is_numbered(other):
         return
-    first, second = ([spelled(label) for label in labels] for labels in (one, other))
+    first, second = _spelled(one), _spelled(other)
     if first != second and set(first) == set(second):
         row = next(k for k, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
         raise ValueError(

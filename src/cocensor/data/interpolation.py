@@ -1,4 +1,4 @@
-"""How survival curves are read: some of their rows, between the times of a table, and beyond its end."""
+"""Survival curves read from a table: some of its rows, between its times, and beyond its end."""
 
 from __future__ import annotations
 
@@ -101,10 +101,7 @@ def on_lines(
     weight: FloatArray,
     room: FloatArray | None = None,
 ) -> FloatArray:
-    """Columns between two of a table each, where 1 is to the left of the first: in double precision.
-
-    In single precision a line would be rounded once more.
-    """
+    """Return columns between two of a table each, 1 to the left of the first, in double precision."""
     if not is_by_columns(table):
         result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
         result[:, left < 0] = 1.0  # S(0) = 1 is implied
@@ -123,15 +120,14 @@ def on_lines(
 
 
 def rows_of(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
-    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
-
-    These are as a rule in Fortran order, where neighbours are read at once.
-    """
+    """Return some rows of a table, of one in Fortran order neighbours at once."""
     if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
         return table[rows]
     if table.strides[0] == 0:  # one curve for all
         return np.broadcast_to(table[0], (rows.size, table.shape[1]))
-    if table.flags.c_contiguous and table.flags.aligned:
+    if (
+        table.flags.c_contiguous and table.flags.aligned
+    ):  # take() would copy the whole of others for every block
         return table.take(rows, axis=0)
     first, last = int(rows.min()), int(rows.max())
     if last - first < _NEIGHBOURS * rows.size:

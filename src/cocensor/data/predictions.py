@@ -1,4 +1,4 @@
-"""What one model predicts: survival curves, probabilities at one time, or a risk score."""
+"""Predictions of one model: survival curves, probabilities at one time, or a risk score."""
 
 from __future__ import annotations
 
@@ -45,20 +45,13 @@ AnyRows = slice | BoolArray | IntArray
 
 
 class Predicted(ABC):
-    """What one model predicts for n subjects: :class:`Predictions`, :class:`PredictionsAt` or :class:`RiskScores`.
+    """Predictions of one model for n subjects: :class:`Predictions`, :class:`PredictionsAt` or :class:`RiskScores`."""
 
-    Attributes
-    ----------
-    source : str
-        Where they are from, in words.
-    n_rounded : int
-        How many values leave [0, 1] by rounding.
-    matched : Matching or None
-        How they were matched to the test subjects where their labels are in another order, or are other labels.
-    """
-
+    #: Where they are from, in words.
     source: str
+    #: How many values leave [0, 1] by rounding.
     n_rounded: int = 0
+    #: How they were matched to the test subjects where their labels are in another order, or are other labels.
     matched: Matching | None = None
     #: The attribute that has a row per subject.
     _rows_in: ClassVar[str] = "probabilities"
@@ -67,29 +60,29 @@ class Predicted(ABC):
         return len(getattr(self, self._rows_in))
 
     def __getitem__(self, rows: Any) -> Self:
-        """Those of some subjects: a slice, a mask or indices."""
+        """Return the predictions for some subjects: a slice, a mask or indices."""
         index = np.atleast_1d(np.arange(len(self))[rows])
         if not index.size:
             raise ValueError("rows is empty: predictions need at least one subject.")
         return self.taken(index)
 
     def taken(self, rows: AnyRows) -> Self:
-        """Those of some subjects, of a slice without a copy."""
+        """Return the predictions for some subjects, of a slice without a copy."""
         return self.changed(**{self._rows_in: getattr(self, self._rows_in)[rows]}, matched=None)
 
     def drawn(self, rows: Rows) -> Self:
-        """Those of subjects drawn with repeats; of curves no table is copied."""
+        """Return the predictions for subjects drawn with repeats; of curves no table is copied."""
         return self.taken(rows)
 
     def changed(self, **values: Any) -> Self:
-        """The same but for some values, which are not checked again."""
+        """Return a copy with some values changed, which are not checked again."""
         other = copy(self)
         vars(other).update(values)
         return other
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The predictions for all subjects of several parts, at the same times."""
+        """Return the predictions for all subjects of several parts, at the same times."""
         first = parts[0]
         rows = np.concatenate([getattr(part, first._rows_in) for part in parts])
         return first.changed(**{first._rows_in: rows}, n_rounded=sum(part.n_rounded for part in parts))
@@ -117,22 +110,24 @@ class Predicted(ABC):
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
 
+    def _within(self, table: npt.NDArray[np.floating[Any]]) -> FloatArray:
+        """Return probabilities in double precision, those that leave [0, 1] by rounding as 0 or 1."""
+        values = np.asarray(table, dtype=np.float64)
+        return np.clip(values, 0.0, 1.0) if self.n_rounded else values
+
     def marker(self, times: FloatArray, rows: Any) -> FloatArray:
-        """What orders some ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
+        """Return what orders ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
         return -self.read(times, rows)
 
     def on(self, times: FloatArray, room: FloatArray | None = None) -> Predicted:
-        """The same, kept at ``times`` (sorted, each once) alone where there are curves: they need no interpolation.
+        """Return curves kept at ``times`` (sorted, each once) alone, all other predictions as they are.
 
         Where values lie by columns, they may be put into a ``room`` of shape (times, subjects or more).
         """
         return self
 
     def in_order_of(self, labels: Any, own: Any) -> Self:
-        """Those of the subjects that have these ``labels``, in their order; ``own`` are those of the rows.
-
-        None is no labels: then rows are taken by position.
-        """
+        """Return the predictions in the order of ``labels``, by ``own`` of the rows; as they are without either."""
         rows, matched = rows_by_label(own, labels)
         return (self if rows is None else self[rows]).changed(matched=matched)
 
@@ -197,8 +192,8 @@ class Predictions(Predicted):
                 f"times must be several, or have a tail, but are {times[0]:g} alone: for a prediction at one time give "
                 f"({times[0]:g}, probabilities) as the model."
             )
-        vars(self).update(times=read_only(times), probabilities=read_only(table))
-        vars(self).update(n_rounded=count_rounded(table, "probabilities", times))
+        rounded = count_rounded(table, "probabilities", times)
+        vars(self).update(times=read_only(times), probabilities=read_only(table), n_rounded=rounded)
 
     @classmethod
     def trusted(
@@ -210,7 +205,7 @@ class Predictions(Predicted):
         source: str = "curves",
         n_rounded: int = 0,
     ) -> Self:
-        """From arrays that were checked already."""
+        """Return the curves of arrays that were checked already."""
         curves = object.__new__(cls)
         vars(curves).update(times=read_only(times), probabilities=read_only(probabilities))
         vars(curves).update(interpolation=interpolation, tail=tail, source=source, n_rounded=n_rounded)
@@ -280,7 +275,7 @@ class Predictions(Predicted):
             return curves.predictions(interpolation, tail, source).in_order_of(labels, curves.labels)
 
     def drawn(self, rows: Rows) -> Predictions:
-        """The curves of subjects drawn with repeats, read from those of all."""
+        """Return the curves of subjects drawn with repeats, read from those of all."""
         return _DrawnPredictions(self, rows)
 
     def __repr__(self) -> str:
@@ -291,7 +286,7 @@ class Predictions(Predicted):
 
     @property
     def end(self) -> float:
-        """Up to when the curves are known; those that say what they do beyond their grid are known for good."""
+        """Up to when the curves are known: for good where they have a tail."""
         return float(self.times[-1]) if self.tail is None else np.inf
 
     def known_at(self, times: FloatArray) -> bool:
@@ -300,7 +295,7 @@ class Predictions(Predicted):
 
     @property
     def alike(self) -> bool:
-        """Whether all subjects share one row of the table, as those of a reference curve do."""
+        """Whether all subjects share one row of the table."""
         return self.probabilities.strides[0] == 0
 
     def __call__(self, times: npt.ArrayLike) -> FloatArray:
@@ -308,18 +303,17 @@ class Predictions(Predicted):
         return self.read(as_times(as_vector(times, "times"), "times"), slice(None))
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
-        """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
+        """Return probabilities of some ``rows`` at ``times``."""
         return self._read(times, rows)
 
     def _read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
         table = rows_of(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
             table = self._between(table, times, room)
-        values = np.asarray(table, dtype=np.float64)
-        return np.clip(values, 0.0, 1.0) if self.n_rounded else values
+        return self._within(table)
 
     def on(self, times: FloatArray, room: FloatArray | None = None) -> Predictions:
-        """The curves kept at ``times`` alone."""
+        """Return the curves kept at ``times`` alone."""
         if np.array_equal(times, self.times):
             return self
         if is_by_columns(self.probabilities):
@@ -332,7 +326,7 @@ class Predictions(Predicted):
     def _between(
         self, table: npt.NDArray[np.floating[Any]], t: FloatArray, room: FloatArray | None = None
     ) -> npt.NDArray[np.floating[Any]]:
-        """The curves of a block off their grid."""
+        """Return the curves of a block off their grid."""
         grid = self.times
         left = np.searchsorted(grid, t, side="right") - 1
         if t.size and np.array_equal(grid[left], t) and (np.diff(left) == 1).all():
@@ -431,27 +425,21 @@ class _DrawnPredictions(Predictions):
         return self._everyone.alike
 
     def taken(self, rows: AnyRows) -> _DrawnPredictions:
-        """The curves of some of those drawn."""
+        """Return the curves of some of the subjects drawn."""
         return _DrawnPredictions(self._everyone, self._rows[rows])
 
     def changed(self, **values: Any) -> _DrawnPredictions:
-        """The same but for some values of the curves of all."""
+        """Return the draw from the curves of all with some values changed."""
         return _DrawnPredictions(self._everyone.changed(**values), self._rows)
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
-        """Probabilities of some ``rows`` at ``times``."""
+        """Return probabilities of some ``rows`` at ``times``."""
         return self._everyone.read(times, self._rows[rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionsAt(Predicted):
     r"""The probabilities :math:`\hat S_i(t)` of n subjects at one time, which say nothing of other times.
-
-    Parameters
-    ----------
-    time : float
-    probabilities : array-like of shape (n,) or (n, 1)
-    source : str
 
     Examples
     --------
@@ -471,8 +459,8 @@ class PredictionsAt(Predicted):
     def __post_init__(self) -> None:
         [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
         table = as_probability_table(self.probabilities, "probabilities", times, column=True)
-        vars(self).update(time=float(time), probabilities=read_only(table))
-        vars(self).update(n_rounded=count_rounded(table, "probabilities", times))
+        rounded = count_rounded(table, "probabilities", times)
+        vars(self).update(time=float(time), probabilities=read_only(table), n_rounded=rounded)
 
     def __repr__(self) -> str:
         return f"PredictionsAt(n={len(self)}, time {self.time:g})"
@@ -497,14 +485,13 @@ class PredictionsAt(Predicted):
         return bool((times == self.time).all())
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
-        """The probabilities of some ``rows``, once for each of the ``times``."""
+        """Return the probabilities of some ``rows``, once for each of the ``times``."""
         if not self.known_at(times):
             other = times[times != self.time][0]
             raise ValueError(
                 f"several times are needed for times = {other:g}, but there is a prediction at {self.time:g} alone."
             )
-        table = np.asarray(rows_of(self.probabilities, rows), dtype=np.float64)
-        values = np.clip(table, 0.0, 1.0) if self.n_rounded else table
+        values = self._within(rows_of(self.probabilities, rows))
         return values if times.size == 1 else np.repeat(values, times.size, axis=1)
 
 
@@ -540,15 +527,15 @@ class RiskScores(Predicted):
         return "is a risk score"
 
     def known_at(self, times: FloatArray) -> bool:
-        """There are no probabilities at any time."""
+        """Return False: there are no probabilities at any time."""
         return False
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
-        """There are no probabilities."""
+        """Raise that there are no probabilities."""
         raise ValueError("a risk score orders subjects; it is not a survival curve.")
 
     def marker(self, times: FloatArray, rows: Any) -> FloatArray:
-        """The score at every time."""
+        """Return the score once for each of the ``times``."""
         return np.repeat(self.risk[rows][:, None], times.size, axis=1)
 
 
@@ -564,7 +551,7 @@ def on_times(
     source: str = "curves",
     n_rounded: int = 0,
 ) -> Probabilities:
-    """What a checked table of probabilities is: curves, or, of one time without a tail, a prediction there alone."""
+    """Return the curves of a checked table; of one time without a tail, the prediction there alone."""
     if times.size > 1 or tail is not None:
         return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
     single = object.__new__(PredictionsAt)

@@ -20,11 +20,9 @@ _LARGEST_HAZARD = 20.0
 def as_probability_table(
     values: Any, name: str, times: FloatArray, column: bool = False
 ) -> npt.NDArray[np.floating[Any]]:
-    """``values`` as an array of n subjects and one column per time; no value is looked at yet.
+    """Return ``values``, not copied, as an array of n subjects and one column per time; no value is looked at yet.
 
-    With ``column`` one number per subject is the only column.
-
-    Single and double precision are kept as they are, and nothing is copied: the array may be large.
+    With ``column`` one number per subject is the only column. Single precision is kept.
     """
     array = to_numpy(values, name)
     if array.dtype not in (np.float32, np.float64):
@@ -45,14 +43,34 @@ def as_probability_table(
 def count_rounded(
     array: npt.NDArray[Any], name: str, times: FloatArray, whose: Callable[[int], str] = "row {}".format
 ) -> int:
-    """Return how many values leave [0, 1] by rounding; what is no falling curve is refused.
-
-    ``whose`` is what refusals call a row.
-    """
-    if fall(array):
-        return 0
-    blocks = row_blocks(*array.shape)
-    return sum(_count_rounded(array[rows], name, times, whose, rows.start) for rows in blocks)
+    """Return how many values leave [0, 1] by rounding; what is no falling curve is refused, by ``whose`` it is."""
+    n_rounded = 0
+    for rows in () if fall(array) else row_blocks(*array.shape):
+        block = array[rows]
+        if _fall(block):
+            continue
+        outside = ~((block >= -ROUNDING) & (block <= 1 + ROUNDING))
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise ValueError(
+                f"{name} must lie in [0, 1], but {whose(rows.start + int(row))} at time {times[column]:g} is "
+                f"{block[row, column]}{_hint_outside(block)}"
+            )
+        lowest = np.minimum.accumulate(block, axis=1)
+        rises = block > lowest + ROUNDING
+        if rises.any():
+            row, column = np.argwhere(rises)[0]
+            hint = (
+                ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)."
+                if _rises(block)
+                else "."
+            )
+            raise ValueError(
+                f"{name} must not increase over time, but {whose(rows.start + int(row))} rises from "
+                f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{hint}"
+            )
+        n_rounded += int(((block < 0) | (block > 1)).sum())
+    return n_rounded
 
 
 def fall(array: npt.NDArray[Any]) -> bool:
@@ -72,41 +90,13 @@ def _fall(block: npt.NDArray[Any]) -> bool:
     return bool(falls.all() and block[:, 0].max() <= 1 and block[:, -1].min() >= 0)
 
 
-def _count_rounded(
-    block: npt.NDArray[Any], name: str, times: FloatArray, whose: Callable[[int], str], first: int
-) -> int:
-    if _fall(block):
-        return 0
-    outside = ~((block >= -ROUNDING) & (block <= 1 + ROUNDING))
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        raise ValueError(
-            f"{name} must lie in [0, 1], but {whose(first + int(row))} at time {times[column]:g} is "
-            f"{block[row, column]}{_hint_outside(block)}"
-        )
-    lowest = np.minimum.accumulate(block, axis=1)
-    rises = block > lowest + ROUNDING
-    if rises.any():
-        row, column = np.argwhere(rises)[0]
-        raise ValueError(
-            f"{name} must not increase over time, but {whose(first + int(row))} rises from "
-            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{_hint_rising(block)}"
-        )
-    return int(((block < 0) | (block > 1)).sum())
-
-
 def _hint_outside(block: npt.NDArray[Any]) -> str:
-    """What numbers outside of [0, 1] may be."""
+    """Return the end of a refusal: what numbers outside of [0, 1] may be."""
     if block.min() >= 0 and _rises(block) and block.max() <= _LARGEST_HAZARD:
         return ": they look like cumulative hazards H, which rise: give S = exp(−H)."
     if block.min() >= 0 and 1.5 < block.max() <= 100:
         return ": in percent? divide by 100."
     return "."
-
-
-def _hint_rising(block: npt.NDArray[Any]) -> str:
-    """What curves that rise may be."""
-    return ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
 
 
 def _rises(block: npt.NDArray[Any]) -> bool:

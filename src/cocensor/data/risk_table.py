@@ -56,12 +56,12 @@ class RiskTable:
 
     @property
     def after_events(self) -> Counts:
-        """Those at risk after the events of each time."""
+        """The numbers at risk after the events of each time."""
         return self.after_dropouts + self.dropouts
 
     @property
     def after_dropouts(self) -> Counts:
-        """Those at risk after the events and dropouts of each time."""
+        """The numbers at risk after the events and dropouts of each time."""
         later = np.append(self.at_risk[1:], self.at_risk.dtype.type(0))
         return later if self.administrative is None else later + self.administrative
 
@@ -91,12 +91,12 @@ class RiskTable:
         return RiskTable(self.times, self.at_risk, self.dropouts, self.events, self.administrative)
 
     def at_risk_at(self, t: npt.ArrayLike) -> Counts:
-        """How many are at risk at each ``t``, just before anything happens at it; nobody after the last time."""
+        """Return the number at risk at each ``t``, just before anything happens at it; 0 after the last time."""
         counts = np.append(self.at_risk, self.at_risk.dtype.type(0))
         return counts[np.searchsorted(self.times, t)]
 
     def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[Counts, FloatArray]:
-        r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
+        r"""Return to how many ``of`` can happen at ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
         row = np.searchsorted(self.times, t)
         left = (of == "dropout") & (self.times[row] == t)
         exposed = np.where(left, self.after_events[row], self.at_risk[row])

@@ -53,6 +53,6 @@ class Sample:
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        some: dict[str, Any] = {name: None if each is None else each[rows] for name, each in values.items()}
+        columns = {own.name: getattr(self, own.name) for own in fields(self)}
+        some: dict[str, Any] = {name: None if own is None else own[rows] for name, own in columns.items()}
         return type(self)(**some)

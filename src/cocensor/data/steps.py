@@ -69,13 +69,13 @@ class StepFunction:
 
     @classmethod
     def trusted(cls, times: FloatArray, values: FloatArray, initial: float = 1.0) -> Self:
-        """From arrays that are right and belong to the caller: nothing is checked or copied."""
+        """Return the function of arrays that belong to the caller: nothing is checked or copied."""
         function = object.__new__(cls)
         vars(function).update(times=read_only(times), values=read_only(values), initial=initial)
         return function
 
     def __call__(self, t: npt.ArrayLike, side: Side = "right") -> Any:
-        """The value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
+        """Return the value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
         check_choice(side, "side", ("left", "right"))
         t = as_floats(t, "t")
         index = lookup(self.times, t, side)
@@ -108,7 +108,7 @@ class StepFunction:
         return scalar_like(np.where(self.initial <= 1.0 - p, 0.0, reached), p)
 
     def _antiderivative(self, t: FloatArray, anchor: float) -> FloatArray:
-        """∫ f from ``anchor`` to ``t`` on either side of it, summed outwards from the anchor."""
+        """Return ∫ f from ``anchor`` to ``t`` on either side of it, summed outwards from the anchor."""
         split = int(np.searchsorted(self.times, anchor, side="right"))
         knots = np.concatenate((self.times[:split], [anchor], self.times[split:]))
         padded = np.concatenate(([self.initial], self.values))
@@ -126,10 +126,9 @@ class StepFunction:
 def table_of_steps(
     functions: Sequence[Any] | npt.NDArray[Any], known_for_good: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """The union of the steps of functions in scikit-survival's manner, and their values there, (n, steps).
+    """Return the union of the steps of scikit-survival's functions, and their values there, (n, steps).
 
-    They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and the ``domain`` up to whose end they
-    are known; they are 1 before their first step. Unless they are ``known_for_good``, the union ends where not all are.
+    Functions are 1 before their first step. Unless they are ``known_for_good``, the union ends where not all are known.
     """
     if not len(functions):
         raise ValueError("functions is empty: at least one curve is needed.")
@@ -166,13 +165,11 @@ def are_step_functions(values: Any) -> bool:
 
 
 def _last_known(function: Any) -> float:
-    """The end of what a step function was learned from, as scikit-survival has it."""
+    """Return up to when a step function of scikit-survival is known."""
     domain = getattr(function, "domain", None)
     return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
 
 
 def check_increasing(times: FloatArray) -> None:
     """Refuse times that do not increase strictly."""
-    falls = np.diff(times, prepend=-np.inf) <= 0
-    if falls.any():
-        refuse_first(falls, times, "times must increase strictly")
+    refuse_first(np.diff(times, prepend=-np.inf) <= 0, times, "times must increase strictly")

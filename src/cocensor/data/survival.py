@@ -105,14 +105,9 @@ class Survival:
         if administrative is not None:
             flags = as_flags(administrative, "administrative")
             check_length(flags, "administrative", times.size, "time")
-            if (flags & events).any():
-                refuse_first(flags & events, flags, "administrative must be false where event is true")
-            flags = read_only(flags)
-        # A frozen dataclass assigns its fields this way.
-        vars(self).update(time=read_only(times), event=read_only(events), administrative=flags, reason=None)
-        vars(self).update(labels=row_labels(time))
-        if reason is not None:
-            vars(self).update(reason=read_only(as_reasons(reason, self.dropout)))
+            refuse_first(flags & events, flags, "administrative must be false where event is true")
+        reasons = None if reason is None else as_reasons(reason, dropout_of(events, flags))
+        vars(self).update(vars(self.trusted(times, events, flags, reasons, row_labels(time))))
 
     @classmethod
     def from_frame(
@@ -152,7 +147,7 @@ class Survival:
         outcomes = object.__new__(cls)
         columns = {"time": time, "event": event, "administrative": administrative, "reason": reason}
         arrays = {name: array if array is None else read_only(array) for name, array in columns.items()}
-        vars(outcomes).update(arrays, labels=labels)
+        vars(outcomes).update(arrays, labels=labels)  # a frozen dataclass assigns its fields this way
         return outcomes
 
     @classmethod
@@ -160,9 +155,7 @@ class Survival:
         """Return the outcomes of several parts of one sample, which have the same columns."""
         if len(parts) == 1:
             return parts[0]
-        columns: Any = zip(
-            *((part.time, part.event, part.administrative, part.reason) for part in parts), strict=True
-        )
+        columns: Any = zip(*(part._columns for part in parts), strict=True)
         joined: Any = [None if own[0] is None else np.concatenate(own) for own in columns]
         return cls.trusted(*joined)
 
@@ -212,7 +205,7 @@ class Survival:
         check_same_order(row_labels(entry), row_labels(exit), ("entry", "exit"))
         check_same_order(row_labels(entry), row_labels(event), ("entry", "event"))
         outcomes = cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
-        return outcomes._labelled(entry)
+        return cls.trusted(*outcomes._columns, row_labels(entry))
 
     @classmethod
     def from_follow_up(cls, time: Any, event: Any, follow_up: Any, *, reason: Any = None) -> Survival:
@@ -238,11 +231,12 @@ class Survival:
         array([False,  True, False])
         """
         check_same_order(row_labels(time), row_labels(event), ("time", "event"))
-        return cls(*from_follow_up(time, event, follow_up), reason)._labelled(time)
+        outcomes = cls(*from_follow_up(time, event, follow_up), reason)
+        return cls.trusted(*outcomes._columns, row_labels(time))
 
     @classmethod
     def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
-        r"""What a study shows of latent times: the first of event, dropout and end of the study.
+        r"""Outcomes that a study shows of latent times: the first of event, dropout and end of the study.
 
         Ties go to the event, then to the dropout. Simulations use it, where all three are known.
 
@@ -304,13 +298,9 @@ class Survival:
         index = np.atleast_1d(np.arange(len(self))[rows])
         if not index.size:
             raise ValueError("time is empty: at least one subject is needed.")
-        columns = (self.time, self.event, self.administrative, self.reason, self.labels)
+        columns = (*self._columns, self.labels)
         chosen: Any = [None if column is None else column[index] for column in columns]
         return Survival.trusted(*chosen)
-
-    def _labelled(self, column: Any) -> Survival:
-        vars(self).update(labels=row_labels(column))
-        return self
 
     def equals(self, other: Survival) -> bool:
         """Whether these are the same outcomes, subject by subject; why dropouts left does not tell subjects apart."""
@@ -319,7 +309,11 @@ class Survival:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Survival, (self.time, self.event, self.administrative, self.reason)
+        return Survival, self._columns
+
+    @property
+    def _columns(self) -> tuple[FloatArray, BoolArray, BoolArray | None, npt.NDArray[np.object_] | None]:
+        return self.time, self.event, self.administrative, self.reason
 
     def __repr__(self) -> str:
         censored = 100.0 * (1.0 - self.n_events / len(self))
@@ -332,13 +326,13 @@ class Survival:
 
     @cached_property
     def n_events(self) -> int:
-        """How many events were observed."""
+        """The number of observed events."""
         return int(np.count_nonzero(self.event))
 
     @property
     def dropout(self) -> BoolArray:
         """Who was censored otherwise than by the end of the study."""
-        return ~self.event if self.administrative is None else ~self.event & ~self.administrative
+        return dropout_of(self.event, self.administrative)
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -393,7 +387,7 @@ class Survival:
         return RiskTable(times, at_risk, events, leaving - ended, ended)
 
     def weighted_risk_table(self, sample_weight: Any) -> RiskTable:
-        """The same table for case weights, where a subject of weight w counts w times.
+        """Return the risk table for case weights, where a subject of weight w counts w times.
 
         Whoever has the weight 0 is left out.
 
@@ -419,42 +413,18 @@ class Survival:
 
 
 def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
-    """A caution where censorings pile up at the end of follow-up and none is marked as administrative.
+    """Return a caution where censorings pile up at the end of follow-up and none is marked as administrative.
 
     It is given where the last tenth of follow-up, up to the largest time, has at least 10 censorings and at least a
     quarter of all, and their rate per time at risk is there at least 5 times that before. Dropout at a steady rate does
-    not look like that. Ends of study that are spread out, as where subjects enter over years, are not found: none can
-    tell them from dropout.
-
-    Parameters
-    ----------
-    samples : dict
-        Outcomes by what a sample is called.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> event, dropout = rng.exponential(size=(2, 200))
-    >>> y = Survival(np.minimum(np.minimum(event, dropout), 0.5), event <= np.minimum(dropout, 0.5))
-    >>> [note.kind for note in unmarked_end({"sample": y})]
-    ['caution']
-    >>> unmarked_end({"sample": Survival.from_latent(event, dropout)})
-    []
+    not look like that. Ends of study that are spread out, as where subjects enter over years, are not found.
     """
     shares = {name: share for name, y in samples.items() if (share := _share_at_end(y)) is not None}
     return [noted("unmarked_end", shares=shares)] if shares else []
 
 
 def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
-    """A caution where a reason for dropout reads like the end of the study.
-
-    Examples
-    --------
-    >>> y = Survival([1.0, 2.0, 3.0], [True, False, False], reason=["", "moved", "End of study"])
-    >>> [dict(note.values) for note in ended_by_reason({"test sample": y})]
-    [{'reason': 'End of study', 'sample': 'test sample'}]
-    """
+    """Return a caution for each reason for dropout that reads like the end of the study."""
     return [
         noted("reason_reads_as_end", reason=reason, sample=name)
         for name, y in samples.items()
@@ -464,7 +434,7 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
 
 
 def _share_at_end(y: Survival) -> float | None:
-    """The share of the censorings that lie in the last tenth of follow-up, where that looks like the end of a study."""
+    """Return the share of censorings in the last tenth of follow-up, where that looks like the end of a study."""
     if y.administrative is not None:
         return None
     start = (1.0 - _LAST) * y.t_max
@@ -477,10 +447,15 @@ def _share_at_end(y: Survival) -> float | None:
 
 
 def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:
-    """Times and what happens at them as scikit-survival takes outcomes."""
+    """Return times and what happens at them as scikit-survival takes outcomes."""
     array = np.empty(time.size, dtype=[("event", bool), ("time", np.float64)])
     array["event"], array["time"] = happens, time
     return array
+
+
+def dropout_of(event: BoolArray, administrative: BoolArray | None) -> BoolArray:
+    """Return who was censored otherwise than by the end of the study."""
+    return ~event if administrative is None else ~event & ~administrative
 
 
 def as_reasons(
@@ -500,7 +475,7 @@ def as_reasons(
 
 
 def what_to_write(y: Any, name: str) -> str:
-    """The end of a sentence that refuses ``y``: the call for a frame, or for an array of two columns, else nothing."""
+    """Return the end of a refusal of ``y``: the call for a frame, or for an array of two columns, else nothing."""
     if nw.dependencies.is_into_dataframe(y):
         return _of_frame(as_frame(y, name), name)
     if getattr(y, "ndim", None) == 2 and y.shape[1] == 2:

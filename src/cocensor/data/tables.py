@@ -34,7 +34,7 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor.data.dates import UNITS, check_date_format, from_dates, from_follow_up, is_date
 from cocensor.data.ids import row_labels
-from cocensor.data.survival import Survival, as_reasons
+from cocensor.data.survival import Survival, as_reasons, dropout_of
 from cocensor.data.times import TimeAxis
 
 #: A number as files spell it, with a decimal point.
@@ -82,35 +82,23 @@ def categories(values: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of a frame, of a file or of a part of it, or of an array, whose columns are known by number.
+    """Rows of a frame, of a file or of a part of it, or of an array, whose columns are known by number."""
 
-    Attributes
-    ----------
-    name : str
-        What refusals call it: a file, or an argument.
-    data : narwhals.DataFrame or array of shape (n, p)
-        Its columns.
-    first : int
-        The number of its first row in the table that it is a part of.
-    index : str or None
-        The column of row labels that pandas has written into its file.
-    decimal : str
-        The decimal mark of its file.
-    is_typed : bool
-        Whether texts are texts; those of a CSV file may be meant as whole numbers.
-    doubts : dict
-        By column, why it cannot be read; refused where the column is asked for.
-    notes : sequence of Note
-        What was decided in reading its file.
-    """
-
+    #: What refusals call it: a file, or an argument.
     name: str
+    #: A narwhals.DataFrame, or an array of shape (n, p).
     data: Any
+    #: The number of its first row in the table that it is a part of.
     first: int = 0
+    #: The column of row labels that pandas has written into its file.
     index: str | None = None
+    #: The decimal mark of its file.
     decimal: str = "."
+    #: Whether texts are texts; those of a CSV file may be meant as whole numbers.
     is_typed: bool = True
+    #: By column, why it cannot be read; refused where the column is asked for.
     doubts: Mapping[str, str] = field(default_factory=dict)
+    #: What was decided in reading its file.
     notes: Sequence[Note] = ()
 
     @classmethod
@@ -135,7 +123,6 @@ class Table:
 
     @cached_property
     def _by_name(self) -> dict[Any, Any]:
-        """The columns by name, of which there may be many."""
         columns = self.data.T if isinstance(self.data, np.ndarray) else self.data.iter_columns()
         return dict(zip(self.columns, columns, strict=True))
 
@@ -181,18 +168,16 @@ class Table:
                 texts = [row for row, value in enumerate(objects) if isinstance(value, str | bytes)]
                 # A text that is no number at all says more than one that is.
                 row = min(texts, key=lambda row: self._spells_number(str(objects[row])), default=bad[0])
-                self.refuse(column, "must have numbers", row, objects[row], go_on)
+                self._refuse(column, row, objects[row], "must have numbers", go_on)
         if values.dtype.kind not in "biuf":
             self._refuse_kind(column, "numbers", go_on)
-        for row in np.flatnonzero(np.isinf(values))[:1] if values.dtype.kind == "f" else ():
-            self.refuse(column, "must be finite", row, values[row], go_on)
+        self.refuse_first(column, np.isinf(values), values, "must be finite", go_on)
         return values
 
     def times(self, column: Any) -> FloatArray:
         """Return a column of times, none of them negative."""
         times = np.array(self.numbers(column), dtype=np.float64) + 0.0  # -0.0 becomes 0.0
-        for row in np.flatnonzero(times < 0)[:1]:
-            self.refuse(column, "must not be negative", row, times[row])
+        self.refuse_first(column, times < 0, times, "must not be negative")
         return times
 
     def flags(self, column: Any, limit: str = "") -> BoolArray:
@@ -205,7 +190,7 @@ class Table:
             flags, bad = np.isin(texts, ("true", "1")), ~np.isin(texts, ("true", "false", "1", "0"))
         for row in np.flatnonzero(bad)[:1]:
             of_number = limit if self._spells_number(spelled(values[row])) else ""
-            self.refuse(column, f"must have {FLAGS}{of_number}", row, values[row])
+            self._refuse(column, row, values[row], f"must have {FLAGS}{of_number}")
         return flags
 
     def covariate(self, column: Any, go_on: str = "") -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
@@ -225,8 +210,7 @@ class Table:
             self._refuse_kind(column, IDS)
         values = self.values(column)
         if values.dtype.kind == "f":
-            for row in np.flatnonzero(values != np.floor(values))[:1]:
-                self.refuse(column, f"must have {IDS}", row, values[row])
+            self.refuse_first(column, values != np.floor(values), values, f"must have {IDS}")
             return [int(value) for value in values]
         return values.tolist()
 
@@ -254,8 +238,14 @@ class Table:
         """Return what refusals call a row."""
         return f"row {self.first + row}"
 
-    def refuse(self, column: Any, rule: str, row: int, value: Any, go_on: str = "") -> NoReturn:
-        """Raise that a column breaks a ``rule``, and where."""
+    def refuse_first(
+        self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str, go_on: str = ""
+    ) -> None:
+        """Refuse the first row where a column breaks a ``rule``, if any."""
+        for row in np.flatnonzero(bad)[:1]:
+            self._refuse(column, row, values[row], rule, go_on)
+
+    def _refuse(self, column: Any, row: int, value: Any, rule: str, go_on: str = "") -> NoReturn:
         shown = value.item() if isinstance(value, np.generic) else value
         raise ValueError(f"{self.name}: column {column!r} {rule}, but {self.row(row)} is {shown!r}{go_on}.")
 
@@ -281,9 +271,8 @@ class Table:
 
 def _missing_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the rows of a column that have no value: null, not a number, or a blank text."""
-    kind = values.dtype.kind
-    if kind not in "OUS":
-        return np.flatnonzero(np.isnan(values) if kind == "f" else np.isnat(values) if kind in "mM" else [])
+    if values.dtype.kind not in "OUS":
+        return np.flatnonzero(values != values)  # NaN and NaT
     objects = values.tolist()
     with suppress(TypeError):  # lists have no hash
         if not any(map(_is_blank, set(objects))):  # there are few levels in many rows
@@ -297,24 +286,7 @@ def _is_blank(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table are what: times, or dates that times come from, events, ends of study, ids, covariates.
-
-    Attributes
-    ----------
-    event, time, administrative, reason : str
-        As of :class:`Survival`.
-    follow_up : str, optional
-        As of :meth:`Survival.from_follow_up`.
-    entry, exit, data_lock, time_unit, date_format : str, optional
-        As of :meth:`Survival.from_dates`, ``data_lock`` being a column or a date; without dates ``time_unit`` is what
-        times are measured in.
-    id : str, optional
-        The ids of the subjects.
-    covariates : tuple of str
-        Their covariates.
-    are_options : bool
-        Whether refusals name these as options of the command line.
-    """
+    """Which columns of a table are what, as of :class:`Survival` and its ``from_follow_up`` and ``from_dates``."""
 
     event: str
     time: str | None = None
@@ -322,12 +294,15 @@ class Columns:
     follow_up: str | None = None
     entry: str | None = None
     exit: str | None = None
+    #: A column, or a date.
     data_lock: str | None = None
+    #: The unit that dates give times in; without dates, the one that times are measured in.
     time_unit: str | None = None
     reason: str | None = None
     date_format: str | None = None
     id: str | None = None
     covariates: tuple[str, ...] = ()
+    #: Whether refusals name arguments as options of the command line.
     are_options: bool = False
 
     def __post_init__(self) -> None:
@@ -378,7 +353,7 @@ class Columns:
 
     @property
     def time_axis(self) -> TimeAxis:
-        """What time is called, and its unit; a column that is called as a unit is in it unless another is named."""
+        """The name and the unit of time; a column that is called as a unit is in it unless another is named."""
         if self.time is None:
             return TimeAxis(unit=self.time_unit or "days")
         return TimeAxis(self.time, self.time_unit or self._unit_in_name)
@@ -411,21 +386,17 @@ class Columns:
                 time, event, ended = from_follow_up(time, event, planned, self._column, table.first)
         if self.administrative is not None:
             ended = table.flags(self.administrative)
-            for row in np.flatnonzero(ended & event)[:1]:
-                table.refuse(
-                    self.administrative, "(administrative) must be false where event is true", int(row), True
-                )
+            rule = "(administrative) must be false where event is true"
+            table.refuse_first(self.administrative, ended & event, ended, rule)
         reason = None
         if self.reason is not None and (table.has(self.reason) or not training):
             values = table.sparse(self.reason)
-            dropout = ~event if ended is None else ~event & ~ended
             with naming(table.name):
-                reason = as_reasons(values, dropout, self._column("reason"), table.first)
+                reason = as_reasons(values, dropout_of(event, ended), self._column("reason"), table.first)
         return Survival.trusted(time, event, ended, reason, table.labels if table.index is None else None)
 
     @property
     def _unit_in_name(self) -> str | None:
-        """The unit that the column of times is called by."""
         name = "" if self.time is None else self.time.strip().lower()
         return name if name in UNITS else None
 
@@ -434,7 +405,6 @@ class Columns:
         return self.data_lock is not None and is_date(self.data_lock, self.date_format)
 
     def _lock(self, table: Table) -> Any:
-        """Return the date of the data lock, or those of its column."""
         if self.data_lock is None or self._single_lock:
             return self.data_lock
         if not table.has(self.data_lock):
@@ -446,14 +416,13 @@ class Columns:
         return table.values(self.data_lock)
 
     def _column(self, argument: str) -> str:
-        """What refusals call the values of an argument."""
+        """Return what refusals call the values of an argument."""
         column = self.by_argument.get(argument)
         return argument if column is None else f"column {column!r} ({argument})"
 
     def _given(self, *names: str) -> list[str]:
-        """What refusals call those of these arguments that are given."""
+        """Return what refusals call those of these arguments that are given."""
         return [self._called(name) for name in names if getattr(self, name) is not None]
 
     def _called(self, argument: str) -> str:
-        """What refusals call an argument."""
         return f"--{argument.replace('_', '-')}" if self.are_options else argument
