@@ -11,9 +11,9 @@ import cocensor as cc
 from cocensor.data.predictions import PredictionsAt
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import influence
+from cocensor.metrics.base import sections
 from cocensor.metrics.calibration import Scores, _near, fit_cloglog, smooth_calibration
 from cocensor.metrics.calibration_curve import calibration_at
-from cocensor.metrics.sections import sections
 from tests.inference.case_weights import kaplan_meier
 from tests.refusals import refuses
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.metrics.base import Profile
-from cocensor.metrics.sections import Linear, SectionFunctionals, SectionMetric
+from cocensor.metrics.base import Linear, Profile, SectionFunctionals, SectionMetric
 from cocensor.study.curves import profile_errors
 from tests.refusals import refuses
 

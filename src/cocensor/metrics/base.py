@@ -1,24 +1,41 @@
-"""What every metric is."""
+r"""What every metric is, and what those have in common whose value at a time holds all subjects against each other.
+
+Discrimination and calibration are such. Of a value :math:`\theta(t)` a metric gives the derivatives by the weights of
+each subject, :math:`\alpha_i = \partial\theta/\partial a_i` and :math:`\beta_i = \partial\theta/\partial b_i`, of which
+sampling errors are made. All subjects are taken at a few times at once, so that there is never a further array of all
+subjects and times.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache
 from math import isnan
-from typing import ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from cocensor._checks import FloatArray
+from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, Rows, as_times, check_number
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Linearised
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.tile import Tile
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.data.times import TimeGrid
+from cocensor.data.times import TimeGrid, with_unit
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.single_time import SingleTimes
+from cocensor.metrics.ranks import Order, orders_of
+
+Model = TypeVar("Model")
+Result = TypeVar("Result")
+#: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
+SingleTimes = Literal["never", "only", "also"]
+# Derivatives of several values at one time are held at once while they are no more numbers than this.
+_HELD_ELEMENTS = 2**23
 
 #: What metrics are about.
 Kind = Literal["overall", "discrimination", "calibration", "benefit"]
@@ -246,3 +263,335 @@ class Metric(ABC):
         known = {name: sign * value for name, value in values.items() if not isnan(value)}
         ordered = sorted(known.values())
         return {name: 1 + bisect_left(ordered, own) for name, own in known.items()}
+
+
+# --- at one time
+
+
+class SingleTime:
+    """A metric with a field ``at``: the time of its value, or None for the last of an evaluation."""
+
+    at: float | None
+    unit: str | None
+    name: ClassVar[str]
+    label: ClassVar[str]
+    curve_label: ClassVar[str | None]
+
+    def __post_init__(self) -> None:
+        kind = type(self)
+        self._check_time(kind.name, kind.curve_label or kind.label)
+
+    def _check_time(self, name: str, label: str) -> None:
+        """Check the time, and take it into the name, which sets several apart."""
+        if self.at is not None:
+            at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
+            in_label = f"{label} at {time_in_label(at, self.unit)}"
+            for attribute, value in (
+                ("at", at),
+                ("name", f"{name} at {time_in_name(at)}"),
+                ("label", in_label),
+            ):
+                object.__setattr__(self, attribute, value)
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """The one time."""
+        if self.at is not None and self.at > times.last:
+            raise ValueError(
+                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
+            )
+        return TimeGrid.of([times.last if self.at is None else self.at])
+
+    def at_time(self, t: float) -> Self:
+        """The same at another time."""
+        metric: Any = self
+        moved: Self = replace(metric, at=t)
+        return moved
+
+    def in_unit(self, unit: str | None) -> Self:
+        """The same, whose label says the unit of its time."""
+        if unit is None or self.at is None:
+            return self
+        labelled = copy(self)
+        object.__setattr__(labelled, "unit", unit)
+        labelled.__post_init__()
+        return labelled
+
+
+def time_in_name(at: float) -> str:
+    """Return a time as it stands in the name of a metric."""
+    return f"{at:.15g}" if at.is_integer() else f"{at:g}"
+
+
+def time_in_label(at: float, unit: str | None) -> str:
+    """Return a time as it stands in the label of a metric."""
+    return with_unit([time_in_name(at)], unit)
+
+
+def label_without_time(metric: Any) -> str:
+    """Return the label of a metric, without the time where it ends by that."""
+    label: str = metric.label
+    return label if metric.at is None else label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
+
+
+# --- all subjects at one time
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts."""
+
+    time: float
+    event_free: FloatArray
+    event: FloatArray
+    predictions: Predicted
+    normaliser: float
+    #: Reads the curves at several times at once, a row for each; ``_column`` is the row of this time.
+    _curves: Callable[[], FloatArray]
+    _column: int
+    _results: dict[Any, Any] = field(default_factory=dict)
+
+    @cached_property
+    def survival(self) -> FloatArray:
+        """The predicted probabilities to be event-free."""
+        return self._curves()[self._column]
+
+    @cached_property
+    def marker(self) -> FloatArray:
+        """What orders the subjects by their predicted risk: the greater, the riskier."""
+        predictions = self.predictions
+        return predictions.risk if isinstance(predictions, RiskScores) else -self.survival
+
+    @cached_property
+    def order(self) -> Order:
+        """The subjects in the order of their predicted risk."""
+        key = "risk" if isinstance(self.predictions, RiskScores) else self.time
+        return orders_of(self.predictions).of(key, lambda: self.marker)
+
+    def once(self, compute: Callable[[Section], Result]) -> Result:
+        """The result of a function of the section, computed once."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        return self._results[compute]
+
+
+def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterator[tuple[int, Section]]:
+    """The sections of a tile before the status ends, each with its place among the sorted times."""
+    times = status.grid.sorted[tile.columns]
+    times = times[times < status.valid_until]
+
+    @cache
+    def curves() -> FloatArray:
+        return np.ascontiguousarray(predictions.read(times, slice(None)).T)
+
+    for k, (time, a, b) in enumerate(zip(times, *tile.by_time, strict=False)):
+        section = Section(float(time), a, b, predictions, status.normaliser, curves, k)
+        yield tile.columns.start + k, section
+
+
+def by_section(
+    status: EventWeights, predictions: Mapping[Any, Predicted], tiles: Iterator[Tile] | None = None
+) -> Iterator[tuple[int, int, Section]]:
+    """All sections: the number of the model, the place among the sorted times, and the section."""
+    for tile in status.tiles() if tiles is None else tiles:
+        for m, predicted in enumerate(predictions.values()):
+            for k, section in sections(status, tile, predicted):
+                yield m, k, section
+
+
+def over_sections(
+    status: EventWeights,
+    predictions: Mapping[Any, Predicted],
+    compute: Callable[[Section], FloatArray | Sequence[float]],
+    size: int,
+) -> dict[Any, FloatArray]:
+    """By model so many values of each section, (size, times in the order given); NaN after the end of the status."""
+    values = np.full((len(predictions), size, status.grid.sorted.size), np.nan)
+    for m, k, section in by_section(status, predictions):
+        values[m, :, k] = compute(section)
+    return dict(zip(predictions, status.grid.restore(values), strict=True))
+
+
+def at_one_time(
+    status: EventWeights, predictions: Mapping[Model, Predicted]
+) -> Iterator[tuple[Model, Section]]:
+    """Each model with its section at the one time of a status; nothing where that has ended."""
+    names = list(predictions)
+    return ((names[m], section) for m, _, section in by_section(status, predictions))
+
+
+class Linear(NamedTuple):
+    """A value and its derivatives by the weights of each subject.
+
+    ``own`` is that by the presence of each subject, times the number of subjects; None where a subject matters by its
+    two weights alone (see :class:`~cocensor.adjustments.Functionals`).
+    """
+
+    value: float
+    event_free: FloatArray
+    event: FloatArray
+    own: FloatArray | None = None
+
+    @classmethod
+    def undefined(cls, n: int) -> Linear:
+        """NaN, which nothing moves."""
+        return cls(np.nan, *np.zeros((2, n)))
+
+    def presence(self, event_free: FloatArray, event: FloatArray) -> FloatArray:
+        """The derivative by the presence of each subject, times their number, from the weights of the subjects."""
+        if self.own is not None:
+            return self.own
+        return event_free.size * (event_free * self.event_free + event * self.event)
+
+
+class SectionMetric(SingleTime, Metric):
+    """A value at one time, ``at``, or at the last of an evaluation where that is None.
+
+    Subclasses define :meth:`value` and :meth:`linear`.
+    """
+
+    single_times: ClassVar[SingleTimes] = "only"
+
+    @abstractmethod
+    def value(self, section: Section) -> float:
+        """The value at a time; NaN where it is not defined."""
+
+    @abstractmethod
+    def linear(self, section: Section) -> Linear:
+        """The value with its derivatives."""
+
+    def profile(self, section: Section) -> Profile | None:
+        """The curve behind the value, where there is one."""
+        return None
+
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+        """The values at the one time of the status."""
+        values = dict.fromkeys(predictions, MetricValue(np.nan))
+        for name, section in at_one_time(status, predictions):
+            values[name] = self._with_profile(self.value(section), section)
+        return values
+
+    def evaluate_linearised(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values at the one time of the status, and these as functions of the weights."""
+        values, known = dict.fromkeys(predictions, MetricValue(np.nan)), dict[tuple[str, int], Linear]()
+        for name, section in at_one_time(status, predictions):
+            linear = known[name, 0] = self.linear(section)
+            values[name] = self._with_profile(linear.value, section)
+        return values, SectionFunctionals(self, predictions, np.ones((1, 1)), known)
+
+    def _with_profile(self, value: float, section: Section) -> MetricValue:
+        return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
+
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> dict[str, FloatArray]:
+        """The values at each time of the status, in the order given."""
+        values = over_sections(status, predictions, lambda section: [self.value(section)], 1)
+        return {name: value[0] for name, value in values.items()}
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values at the one time."""
+        return SectionFunctionals(self, predictions, np.ones((1, 1)))
+
+    def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values at each time, in the order given."""
+        return SectionFunctionals(self, predictions, status.grid.restore(np.eye(status.grid.sorted.size)))
+
+
+@dataclass(frozen=True, eq=False)
+class SectionFunctionals:
+    r"""Sums over time of the values of several models.
+
+    With the ``time_weights`` of shape (times, F) they are :math:`\sum_k w_{kf}\,\theta_m(t_k)`. ``known`` has
+    derivatives that were computed before, by model and place among the sorted times.
+    """
+
+    metric: SectionMetric
+    predictions: Mapping[str, Predicted]
+    time_weights: FloatArray
+    known: Mapping[tuple[str, int], Linear] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The number of sums: all F of the first model come first."""
+        return len(self.predictions) * int(self.time_weights.shape[1])
+
+    def linear(self, model: str, k: int, section: Section) -> Linear:
+        """What is summed up of a model at a time."""
+        return self.known.get((model, k)) or self.metric.linear(section)
+
+    def parts(self, status: EventWeights) -> Iterator[Part]:
+        """Some times in each part."""
+        n_models, n_sums = len(self.predictions), self.time_weights.shape[1]
+        for tile in status.tiles(n_held(n_models)):
+            weights = self.time_weights[tile.columns]
+            used = np.flatnonzero(weights.any(axis=0))
+            if not used.size:
+                continue
+            weights = weights[:, used]
+            by_model = [self._of(status, tile, weights, model) for model in self.predictions]
+            gradients, own = zip(*by_model, strict=True)
+            functionals = Functionals(gradients, weights, np.concatenate(own, axis=1))
+            places = (n_sums * np.arange(n_models)[:, None] + used).ravel()
+            yield Part(status.at_columns(tile.columns), functionals, places)
+
+    def _of(
+        self, status: EventWeights, tile: Tile, weights: FloatArray, model: str
+    ) -> tuple[DenseGradient, FloatArray]:
+        """The derivatives for one model, and those of its sums by the presence of each subject."""
+        columns = tile.columns
+        alpha, beta, presence = np.zeros((3, columns.stop - columns.start, status.n))
+        for at, section in sections(status, tile, self.predictions[model]):
+            linear, k = self.linear(model, at, section), at - columns.start
+            if np.isfinite(linear.value):
+                alpha[k], beta[k] = linear.event_free, linear.event
+                presence[k] = linear.presence(section.event_free, section.event)
+        gradient = DenseGradient(np.ascontiguousarray(alpha.T), np.ascontiguousarray(beta.T))
+        return gradient, presence.T @ weights
+
+
+def n_held(n_models: int) -> int:
+    """Return how many arrays of all subjects are at hand where derivatives for some models are."""
+    return 8 + 2 * n_models
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAtOneTime:
+    """Several values at the one time of a status; each is made when its derivatives are asked for."""
+
+    values: Sequence[Callable[[], Linear]]
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return len(self.values)
+
+    def parts(self, status: EventWeights) -> Iterator[Part]:
+        """As many values in each part as memory allows."""
+        [tile] = status.tiles()
+        a, b = tile.event_free[:, 0], tile.event[:, 0]
+        width = max(1, _HELD_ELEMENTS // max(1, status.n))
+        for start in range(0, self.size, width):
+            linear = [value() for value in self.values[start : start + width]]
+            own = np.column_stack([each.presence(a, b) for each in linear])
+            gradients = (DenseGradient(each.event_free[:, None], each.event[:, None]) for each in linear)
+            functionals = Functionals(tuple(gradients), np.ones((1, 1)), own)
+            yield Part(status, functionals, start + np.arange(len(linear)))
+
+
+@dataclass(frozen=True, eq=False)
+class LazyGradient:
+    """Derivatives of which those of some subjects are computed when they are asked for."""
+
+    compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
+
+    def of_subjects(self, rows: Rows) -> DenseGradient:
+        """Those of some subjects."""
+        return DenseGradient(*self.compute(rows))
+
+
+def refuse_until(until: float, grid: TimeGrid) -> None:
+    """Refuse times that reach the one from which on an adjustment gives no answer."""
+    if until <= grid.last:
+        raise ValueError(f"times must not reach {until:g}, from where the adjustment gives no score.")

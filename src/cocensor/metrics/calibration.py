@@ -15,9 +15,8 @@ from cocensor._newton import Derivatives, minimise
 from cocensor._notes import Note, noted
 from cocensor._numerics import log1mexp
 from cocensor.joint.margins import Basis
-from cocensor.metrics.base import Profile
+from cocensor.metrics.base import Linear, Profile, Section, SectionMetric
 from cocensor.metrics.scoring import Assumed, Given, score_function
-from cocensor.metrics.sections import Linear, Section, SectionMetric
 
 #: Columns beside the constant.
 DF = 4
@@ -68,7 +67,7 @@ class CalibrationMetric(SectionMetric):
         """The summary and its derivatives, by way of the coefficients of the curve."""
         smooth = section.once(smooth_calibration)
         if smooth is None:
-            return Linear(np.nan, *np.zeros((2, section.event.size)))
+            return Linear.undefined(section.event.size)
         return linear_distance(smooth, section, self.level)
 
     def profile(self, section: Section) -> Profile | None:

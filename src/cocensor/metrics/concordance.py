@@ -18,11 +18,9 @@ from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
 from cocensor.adjustments.tile import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.metrics.base import Metric, MetricValue
-from cocensor.metrics.horizon import refuse_unanswered
+from cocensor.metrics.base import Metric, MetricValue, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
-from cocensor.metrics.sections import held
 from cocensor.warnings import CensoringWarning
 
 
@@ -87,7 +85,7 @@ class Concordance(Metric):
 
     def _pair_sums(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> FloatArray:
         """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
-        refuse_unanswered(status)
+        refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
             taken = steps.of_once if len(predictions) == 1 else steps.of
@@ -378,7 +376,7 @@ class _Moves:
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Some steps in each part; the time before the first of them is in it too."""
-        for steps in _steps(status, held(self.size)):
+        for steps in _steps(status, n_held(self.size)):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,15 +13,14 @@ from scipy.special import chdtrc
 from cocensor._checks import FloatArray, IntArray, Rows, check_whole, row_blocks
 from cocensor._numerics import pool_starts
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Metric, MetricValue, Profile
-from cocensor.metrics.horizon import refuse_unanswered, refuse_until
+from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Profile, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
@@ -396,37 +396,6 @@ class Cells:
         return self.observed(rows, weights) - weights[:, :, :1].sum(axis=0) * self.expected(rows)
 
 
-@dataclass(frozen=True, eq=False)
-class CellGradient:
-    r"""The derivatives of :math:`\sum_c h_c d_c`, d the observed less the expected shares, by the weights.
-
-    ``by_cell`` are the h; they are those of all times at once, as d is no sum of scores at single times.
-    """
-
-    cells: Cells
-    by_cell: FloatArray
-    n_times: int
-    normaliser: float
-
-    def of_subjects(self, rows: Rows) -> DenseGradient:
-        """α and β of some subjects."""
-        h = self.by_cell
-        by_level = np.concatenate(([h[-1] - h[0]], h[:-2] - h[1:-1]))
-        nodes = np.zeros((rows.size, self.n_times + 1))
-        nodes[:, 0] = h[-2] - self.cells.expected(rows) @ h
-        every = np.arange(rows.size)
-        for c in np.flatnonzero(by_level):
-            at, share = self.cells.node[rows, c], self.cells.share[rows, c]
-            nodes[every, at - 1] += by_level[c] * (1.0 - share)
-            nodes[every, at] += by_level[c] * share
-        nodes /= self.normaliser
-        alpha, beta = nodes[:, 1:], np.zeros((rows.size, self.n_times))
-        # At time 0 everybody is event-free, with all of the weight.
-        alpha[:, 0] += nodes[:, 0]
-        beta[:, 0] = nodes[:, 0]
-        return DenseGradient(alpha, beta)
-
-
 def surpluses(status: EventWeights, cells: Mapping[str, Cells]) -> dict[str, FloatArray]:
     """What each subject has more in each cell than its curve expects, by model: (subjects, cells and one more)."""
     found = {name: np.zeros((status.n, each.upper.size + 1)) for name, each in cells.items()}
@@ -447,9 +416,30 @@ def expected_shares(status: EventWeights, cells: Cells) -> FloatArray:
 def cell_functionals(
     status: EventWeights, sums: Sequence[tuple[Cells, FloatArray, FloatArray]]
 ) -> Functionals:
-    r"""Values :math:`\sum_c h_c d_c`, each of a model's cells, its surpluses by subject, and its own h."""
+    r"""Values :math:`\sum_c h_c d_c`, each of a model's cells, its surpluses by subject, and its own h.
+
+    d is the observed less the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
+    single times.
+    """
     n_times, scale = status.grid.sorted.size, status.n / status.normaliser
-    gradients = (CellGradient(cells, h, n_times, status.normaliser) for cells, _, h in sums)
+
+    def derivatives(rows: Rows, cells: Cells, h: FloatArray) -> tuple[FloatArray, FloatArray]:
+        by_level = np.concatenate(([h[-1] - h[0]], h[:-2] - h[1:-1]))
+        nodes = np.zeros((rows.size, n_times + 1))
+        nodes[:, 0] = h[-2] - cells.expected(rows) @ h
+        every = np.arange(rows.size)
+        for c in np.flatnonzero(by_level):
+            at, share = cells.node[rows, c], cells.share[rows, c]
+            nodes[every, at - 1] += by_level[c] * (1.0 - share)
+            nodes[every, at] += by_level[c] * share
+        nodes /= status.normaliser
+        alpha, beta = nodes[:, 1:], np.zeros((rows.size, n_times))
+        # At time 0 everybody is event-free, with all of the weight.
+        alpha[:, 0] += nodes[:, 0]
+        beta[:, 0] = nodes[:, 0]
+        return alpha, beta
+
+    gradients = (LazyGradient(partial(derivatives, cells=cells, h=h)) for cells, _, h in sums)
     own = np.column_stack([scale * (surplus @ h) for _, surplus, h in sums])
     return Functionals(tuple(gradients), np.ones((n_times, 1)), own)
 
@@ -458,7 +448,7 @@ def refuse_unless_known(status: EventWeights) -> None:
     """Refuse a status that is not known from time 0 up to its last time."""
     if status.grid.sorted[0] != 0:
         raise ValueError(f"times must start at 0, but start at {status.grid.sorted[0]:g}.")
-    refuse_unanswered(status)
+    refuse_until(status.valid_until, status.grid)
 
 
 def _lower(upper: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
-"""From the arguments of a score to a status and predictions."""
+"""From the arguments of a score to a status and predictions; times to score at."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
@@ -12,7 +12,8 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypedDict,
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray
+from cocensor._checks import FloatArray, check_number, check_whole
+from cocensor._numerics import settled
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
 from cocensor.adjustments.gradient import Linearised
@@ -23,13 +24,17 @@ from cocensor.data import Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, PredictionsAt
-from cocensor.data.times import TimeGrid
+from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics.array_scores import ArraysAsked
-from cocensor.metrics.base import Metric
+from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
-from cocensor.warnings import PredictionWarning
+from cocensor.warnings import HorizonWarning, PredictionWarning
+
+# A horizon with a smaller share at risk gives a warning, which names the largest time with a share that is enough.
+_FEW = 0.01
+_ENOUGH = 0.05
 
 Settings = ParamSpec("Settings")
 Model = TypeVar("Model")
@@ -100,108 +105,101 @@ class Asked:
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-        values, moved = self._answer(
-            metric.values_over_time, metric.functionals_over_time if return_influence else None
-        )
-        moved = {name: _where_defined(each, values[name]) for name, each in moved.items()}
-        if self.single:
-            moved = {name: each[0] if values[name].ndim == 1 else each for name, each in moved.items()}
-            values = {name: _first(each) for name, each in values.items()}
-        return self.returned(values, moved, return_influence)
+
+        def shaped(values: FloatArray, *moved: Influence) -> tuple[Any, ...]:
+            first = self.single and values.ndim == 1
+            influences = [_where_defined(each, values) for each in moved]
+            return self._at_the_times(values), *(each[0] if first else each for each in influences)
+
+        functionals = [metric.functionals_over_time] if return_influence else []
+        return self._scored(metric.values_over_time, functionals, shaped)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         weights = time_weights(self.grid.sorted, integration)[:, None]
-        functionals = partial(metric.functionals_by_time, weights=weights)
-        values, moved = self._answer(metric.values_over_time, functionals if return_influence else None)
-        averages = {name: time_average(self.grid.times, each, integration) for name, each in values.items()}
-        return self.returned(averages, {name: each[0] for name, each in moved.items()}, return_influence)
+
+        def averaged(values: FloatArray, *moved: Influence) -> tuple[Any, ...]:
+            return time_average(self.grid.times, values, integration), *(each[0] for each in moved)
+
+        functionals = [partial(metric.functionals_by_time, weights=weights)] if return_influence else []
+        return self._scored(metric.values_over_time, functionals, averaged)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def evaluated(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, float]:
-            return {name: found.value for name, found in metric.evaluate(status, predictions).items()}
+        def value(found: MetricValue, *moved: Influence) -> tuple[Any, ...]:
+            return found.value, *(each[0] for each in moved)
 
-        values, moved = self._answer(
-            evaluated, metric.functionals if return_influence else None, metric.grid(self.grid)
-        )
-        return self.returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
-
-    def each(
-        self,
-        find: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
-        grid: TimeGrid | None = None,
-    ) -> Any:
-        """What a function finds of the models under a status, at other times where ``grid`` says so."""
-        return self.returned(self._answer(find, None, grid)[0], {}, False)
-
-    def each_time(self, find: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
-        """What a function finds of the models at each time: a list in the order given, or that of the single one."""
-
-        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
-            each = [find(status.at_columns(slice(k, k + 1)), models) for k in range(status.grid.sorted.size)]
-            places = range(len(each)) if status.grid.place is None else status.grid.place
-            return {
-                name: each[0][name] if self.single else [each[k][name] for k in places] for name in models
-            }
-
-        return self.each(by_time)
+        functionals = [metric.functionals] if return_influence else []
+        return self._scored(metric.evaluate, functionals, value, metric.grid(self.grid))
 
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
 
-        def evaluated(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
-            found = metric.evaluate(status, predictions)
-            return {name: (each.curve, each.value) for name, each in found.items()}
+        def pair(found: MetricValue, *moved: Influence) -> tuple[Any, ...]:
+            curve: Any = found.curve
+            values = self._at_the_times(curve), found.value
+            if not moved:
+                return (values,)
+            over_time, mean = _where_defined(moved[0], curve), _where_defined(moved[1], found.value)
+            return values, (over_time[0 if self.single else slice(None)], mean[0])
 
-        at = 0 if self.single else slice(None)
-        asked = (metric.functionals_over_time, metric.functionals) if return_influence else ()
-        values, moved = self._answers(evaluated, *asked)
-        pairs = {
-            name: (_where_defined(over_time, values[name][0])[at], _where_defined(mean, values[name][1])[0])
-            for name, (over_time, mean) in moved.items()
-        }
-        if self.single:
-            values = {name: (_first(curve), mean) for name, (curve, mean) in values.items()}
-        return self.returned(values, pairs, return_influence)
+        functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
+        return self._scored(metric.evaluate, functionals, pair)
 
-    def _answer(
+    def each(
         self,
-        values: Callable[..., Mapping[Any, Any]],
-        functionals: Callable[..., Linearised] | None,
+        compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
         grid: TimeGrid | None = None,
-    ) -> tuple[dict[Any, Any], dict[Any, Influence]]:
-        """Values with one fit, and one status where it can be; and the influence on them, if asked for."""
-        found, moved = self._answers(values, *(() if functionals is None else (functionals,)), grid=grid)
-        return found, {name: each for name, (each,) in moved.items()}
+    ) -> Any:
+        """The result of a function of a status and models, by model; at other times where ``grid`` says so."""
+        return self._scored(compute, [], lambda result: (result,), grid)
+
+    def each_time(self, compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
+        """The result at each time: a list in the order given, or that of the single one."""
+
+        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+            n_times = status.grid.sorted.size
+            results = [compute(status.at_columns(slice(k, k + 1)), models) for k in range(n_times)]
+            places = range(n_times) if status.grid.place is None else status.grid.place
+            listed = {name: [results[k][name] for k in places] for name in models}
+            return {name: at_times[0] for name, at_times in listed.items()} if self.single else listed
+
+        return self.each(by_time)
+
+    def _at_the_times(self, values: Any) -> Any:
+        """Values over times; at a single time what there is at that: a number, or an array of several."""
+        if not self.single:
+            return values
+        return float(values[0]) if values.ndim == 1 else values[0]
 
     @one_blas_thread
-    def _answers(
+    def _scored(
         self,
-        values: Callable[..., Mapping[Any, Any]],
-        *functionals: Callable[..., Linearised],
+        compute: Callable[..., Mapping[Any, Any]],
+        functionals: Sequence[Callable[..., Linearised]],
+        shaped: Callable[..., tuple[Any, ...]],
         grid: TimeGrid | None = None,
-    ) -> tuple[dict[Any, Any], dict[Any, tuple[Influence, ...]]]:
-        """Values, and the influence on each of some functionals."""
-        found: dict[Any, Any] = {}
-        moved: dict[Any, tuple[Influence, ...]] = {}
-        for models, _, status in self.samples.weights_by_fit(
-            self.chosen, grid or self.grid, self.predictions
-        ):
-            found |= values(status, models)
-            if functionals:
-                moves = [
-                    influence(status, each(status, models), self.samples.y_test).split(len(models))
-                    for each in functionals
-                ]
-                moved |= dict(zip(models, zip(*moves, strict=True), strict=True))
-        return found, moved
+    ) -> Any:
+        """Values with one fit, and one status where it can be; with ``functionals`` a pair of these and influences."""
+        results: dict[Any, tuple[Any, ...]] = {}
+        fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
+        for models, _, status in fits:
+            values = compute(status, models)
+            moved = [
+                influence(status, functional(status, models), self.samples.y_test).split(len(models))
+                for functional in functionals
+            ]
+            for name, *influences in zip(models, *moved, strict=True):
+                results[name] = shaped(values[name], *influences)
+        return self.returned(
+            *(dict(zip(results, lot, strict=True)) for lot in zip(*results.values(), strict=True))
+        )
 
-    def returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
-        """What a score function returns of the values of all models, and the influences on them."""
-        found = (values, moved) if self.several else (values[""], moved.get(""))
-        return found if return_influence else found[0]
+    def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
+        """What a score function returns, from the values by model and, where asked for, the influences on them."""
+        lots = [by_model if self.several else by_model[""] for by_model in (values, *moved)]
+        return tuple(lots) if moved else lots[0]
 
 
 class Assumed(TypedDict, total=False):
@@ -319,11 +317,6 @@ def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:
     return moved * np.where(undefined, np.nan, 1.0) if undefined.any() else moved
 
 
-def _first(values: FloatArray) -> Any:
-    """What there is at the first time: a number, or an array of several."""
-    return float(values[0]) if values.ndim == 1 else values[0]
-
-
 def _named(
     name: str | None, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
 ) -> Predicted:
@@ -357,3 +350,85 @@ def _named(
             stacklevel=4,
         )
     return found
+
+
+# --- times to score at: the horizon is always visible, never implied
+
+
+def time_grid(
+    y_train: Any,
+    y_test: Any = None,
+    n: int = 100,
+    horizon: str | float | Mapping[str, float] = "t_max",
+) -> FloatArray:
+    """``n`` equally spaced times from 0 to the horizon.
+
+    One that meets an observed time up to rounding (1e-9 of itself) is exactly that time, so that scores do not depend
+    on the unit of time.
+
+    Parameters
+    ----------
+    y_train, y_test : Survival, structured array or tuple
+        With test outcomes, the horizon is one that both samples reach.
+    horizon : "t_max", number, or {"at_risk": share}
+        The largest observed time; a time; or the largest observed time at which at least that share of the
+        sample is still at risk.
+    n : int
+        How many times.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Notes
+    -----
+    A horizon at which fewer than 1 % are at risk gives a :class:`HorizonWarning` that names the largest time
+    with 5 %: scores beyond rest on a handful of subjects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import time_grid
+    >>> y = (np.arange(1.0, 101.0), np.ones(100, bool))
+    >>> time_grid(y, n=5, horizon={"at_risk": 0.2})
+    array([ 0.  , 20.25, 40.5 , 60.75, 81.  ])
+    """
+    samples = [Survival.coerce(y_train, "y_train")]
+    if y_test is not None:
+        samples.append(Survival.coerce(y_test, "y_test"))
+    n = check_whole(n, "n", 2)
+    if isinstance(horizon, str):
+        if horizon != "t_max":
+            raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
+        end = min(y.t_max for y in samples)
+    elif isinstance(horizon, Mapping):
+        if set(horizon) != {"at_risk"}:
+            raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
+        share = check_number(horizon["at_risk"], "horizon['at_risk']", lower=0.0, upper=1.0)
+        end = min(_last_with(y, share) for y in samples)
+    else:
+        end = check_number(horizon, "horizon", lower=0.0)
+    if end == 0:
+        raise ValueError("horizon must be positive, but the samples reach only time 0.")
+    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([y.time for y in samples])))
+    end = float(grid[-1])
+    if any(_share_at_risk(y, end) < _FEW for y in samples):
+        better = min(_last_with(y, _ENOUGH) for y in samples)
+        warnings.warn(
+            f"at the horizon {shown_time(end)} fewer than {_FEW:.0%} are at risk; until {shown_time(better)} "
+            f"at least {_ENOUGH:.0%} are: horizon={{'at_risk': {_ENOUGH:g}}}.",
+            HorizonWarning,
+            stacklevel=2,
+        )
+    return grid
+
+
+def _share_at_risk(y: Survival, t: float) -> float:
+    return float(np.mean(y.time >= t))
+
+
+def _last_with(y: Survival, share: float) -> float:
+    """The largest observed time at which at least ``share`` are at risk."""
+    table = y.risk_table
+    enough = share * table.n * (1.0 - 1e-12)  # 0.07 · 100 is more than 7 in floating point
+    return float(table.times[np.flatnonzero(table.at_risk >= enough)[-1]])

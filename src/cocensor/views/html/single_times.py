@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cocensor.metrics import CalibrationCurve
-from cocensor.metrics.single_time import time_in_label
+from cocensor.metrics.base import time_in_label
 from cocensor.study.evaluation import Evaluation
 from cocensor.views.html.cells import (
     MISSING,
