@@ -149,12 +149,6 @@ class CumulativeDynamicAUC(SectionMetric):
         mean = self._mean(status, predictions, keep=status.fit_in_one(n_held(2 * len(predictions))))
         return mean.values(status.grid), mean
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
-        if self.at is not None:
-            return super().functionals(status, predictions)
-        return self._mean(status, predictions)
-
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
         """At one time the weights and predictions of all subjects can be held."""
         return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
@@ -181,7 +175,10 @@ class CumulativeDynamicAUC(SectionMetric):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanAUC(SectionFunctionals):
-    """The mean AUC of several models: ``curves`` has the AUC by model and sorted time, ``sums`` that of b at each."""
+    r"""The mean AUC :math:`\sum_k AUC_k\,\Delta B_k / B_K` of several models, with B the sum of b.
+
+    ``curves`` has the AUC by model and sorted time, ``sums`` B at each of the times.
+    """
 
     curves: FloatArray
     sums: FloatArray

@@ -193,7 +193,7 @@ class Metric(ABC):
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
-        """The values, and what :meth:`functionals` gives of them where that comes on the way; else None."""
+        """The values, and these as functions of the weights where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
 
     def grid(self, times: TimeGrid) -> TimeGrid:
@@ -222,7 +222,10 @@ class Metric(ABC):
 
     def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values of several models as functions of the weights of a status: what intervals rest on."""
-        raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+        _, linearised = self.evaluate_linearised(status, predictions)
+        if linearised is None:
+            raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+        return linearised
 
     def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time of the status as functions of its weights, all of the first model first."""
@@ -489,10 +492,6 @@ class SectionMetric(SingleTime, Metric):
         """The values at each time of the status, in the order given."""
         values = over_sections(status, predictions, lambda section: [self.value(section)], 1)
         return {name: value[0] for name, value in values.items()}
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values at the one time."""
-        return SectionFunctionals(self, predictions, np.ones((1, 1)))
 
     def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time, in the order given."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, as_vector, check_length, row_blocks
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
-from cocensor.adjustments.tile import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.metrics.base import Metric, MetricValue, n_held, refuse_until
@@ -76,29 +74,23 @@ class Concordance(Metric):
         self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and these as functions of the weights."""
-        found = _Moves(self, predictions, self._pair_sums(status, predictions))
-        return found.values, found
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return _Moves(self, predictions, self._pair_sums(status, predictions))
-
-    def _pair_sums(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> FloatArray:
-        """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
         refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
-            taken = steps.of_once if len(predictions) == 1 else steps.of
-            for m, each in enumerate(predictions.values()):
-                order = self._order(status, steps, each)
-                sums[m] += order.pair_sums(taken, steps.size)
-        return sums
+            for m, predicted in enumerate(predictions.values()):
+                order = self._order(status, steps, predicted)
+                sums[m] += order.pair_sums(steps.of, steps.size)
+        values = {
+            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
+            for name, (ordered, pairs) in zip(predictions, sums, strict=True)
+        }
+        return values, _Moves(self, predictions, sums)
 
     def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
         times = status.grid.sorted
         if self.time_dependent:
-            return OrdersByColumn(predictions.marker(times[steps.tile.columns], slice(None)))
+            return OrdersByColumn(predictions.marker(times[steps.columns], slice(None)))
         key = "risk" if isinstance(predictions, RiskScores) else times.tobytes()
         return orders_of(predictions).of(key, lambda: one_risk(predictions, times))
 
@@ -293,62 +285,39 @@ def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
     return risk
 
 
-@dataclass(frozen=True, eq=False)
-class _Steps:
-    """All subjects from each time of a tile to the time before it.
+class _Steps(NamedTuple):
+    """All subjects from each time of a tile to the time before it: (subjects, columns) each.
 
-    ``before`` has their weights a and b at the time before the first of the tile.
+    ``gained`` is what b gains, and ``around`` the sum of a at both times.
     """
 
-    tile: Tile
-    before: tuple[FloatArray, FloatArray]
+    columns: slice
+    gained: FloatArray
+    around: FloatArray
 
     @property
     def size(self) -> int:
-        return self.tile.columns.stop - self.tile.columns.start
+        return self.columns.stop - self.columns.start
 
     def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
-        gained, around = self._both
-        return gained.take(rows, axis=0), around.take(rows, axis=0)
-
-    def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """The same where each subject is asked for once: nothing is kept."""
-        a, b = (each.take(rows, axis=0) for each in (self.tile.event_free, self.tile.event))
-        return of_steps(a, b, self.before[0][rows], self.before[1][rows])
-
-    @cached_property
-    def _both(self) -> tuple[FloatArray, FloatArray]:
-        a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
-        return of_steps(a, b, *self.before)
-
-    @cached_property
-    def totals(self) -> tuple[FloatArray, FloatArray]:
-        """Over all subjects, the sums of both."""
-        gained, around = (each.sum(axis=0) for each in self._both)
-        return gained, around
-
-
-def of_steps(
-    a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """What b gains from each time to the next, and the sum of a at both; at the first from what is ``before``."""
-    gained, around = np.empty_like(b), np.empty_like(a)
-    # Row after row in one go, which is faster than row by row; the first of each is mended.
-    np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
-    np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
-    gained[:, 0], around[:, 0] = b[:, 0] - b_before, a[:, 0] + a_before
-    return gained, around
+        """Both of some subjects."""
+        return self.gained.take(rows, axis=0), self.around.take(rows, axis=0)
 
 
 def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
     before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
+        a, b = (np.ascontiguousarray(weights) for weights in (tile.event_free, tile.event))
         if before is None:
-            before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
-        yield _Steps(tile, before)
-        before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
+            before = a[:, 0] + b[:, 0], np.zeros(status.n)
+        gained, around = np.empty_like(b), np.empty_like(a)
+        # Row after row in one go, which is faster than row by row; the first of each is mended.
+        np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
+        np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
+        gained[:, 0], around[:, 0] = b[:, 0] - before[1], a[:, 0] + before[0]
+        yield _Steps(tile.columns, gained, around)
+        before = a[:, -1].copy(), b[:, -1].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,22 +335,14 @@ class _Moves:
     def size(self) -> int:
         return len(self.predictions)
 
-    @property
-    def values(self) -> dict[str, MetricValue]:
-        """The concordances; NaN where no two subjects can be compared."""
-        return {
-            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
-            for name, (ordered, pairs) in zip(self.predictions, self.sums, strict=True)
-        }
-
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Some steps in each part; the time before the first of them is in it too."""
         for steps in _steps(status, n_held(self.size)):
-            start, stop = steps.tile.columns.start, steps.tile.columns.stop
+            start, stop = steps.columns.start, steps.columns.stop
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
-            for m, each in enumerate(self.predictions.values()):
-                order = self.metric._order(status, steps, each)
+            for m, predicted in enumerate(self.predictions.values()):
+                order = self.metric._order(status, steps, predicted)
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
                 for rows, share, by_gain, by_around, presence in _by_steps(steps, order, *self.sums[m]):
                     by_weights = _by_weights(by_gain, by_around, first=start == 0)
@@ -406,10 +367,10 @@ def _by_steps(
     if not pairs > 0:
         return
     value = ordered / pairs
-    of_gains, of_arounds = steps.totals
+    all_gained, all_around = steps.gained.sum(axis=0), steps.around.sum(axis=0)
     for rows, share, gained, around, gained_below, around_below in order.lower(steps.of, steps.size):
-        by_gain = (around_below - value * (of_arounds - around)) / pairs
-        by_around = ((1.0 - value) * (of_gains - gained) - gained_below) / pairs
+        by_gain = (around_below - value * (all_around - around)) / pairs
+        by_around = ((1.0 - value) * (all_gained - gained) - gained_below) / pairs
         presence = np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
         yield rows, share, by_gain, by_around, presence
 
