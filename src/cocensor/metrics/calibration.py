@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -29,10 +30,13 @@ _LEAST_SHARE = 1e-10
 # is next to none, with coefficients of thousands, it is not for rounding to say whether there is one.
 _LEAST_INFORMATION = 1e-8
 _STEP = 1e-3
+#: Makes the columns of a regression, (subjects, columns), from the predictions on the scale of the link.
+Columns = Callable[[FloatArray], FloatArray]
 #: A calibration curve is given at so many predictions, from their 1 % to their 99 % quantile.
 _POINTS = 41
 
 
+@dataclass(frozen=True)
 class CalibrationMetric(SectionMetric):
     """A summary of the distances between the smooth calibration curve and the diagonal."""
 
@@ -101,8 +105,6 @@ class IntegratedCalibrationIndex(CalibrationMetric):
     0.2
     """
 
-    at: float | None = None
-
     name = "ici"
     label = "ICI"
     in_brief = "the mean distance between predicted risks and observed frequencies"
@@ -129,8 +131,6 @@ class MedianCalibrationError(CalibrationMetric):
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e50).score("too low")), 2)
     0.22
     """
-
-    at: float | None = None
 
     name = "e50"
     label = "E50"
@@ -159,8 +159,6 @@ class HighCalibrationError(CalibrationMetric):
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e90).score("too low")), 2)
     0.27
     """
-
-    at: float | None = None
 
     name = "e90"
     label = "E90"
@@ -305,29 +303,19 @@ def _on_link(survival: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Form:
-    """A constant, a straight line or a natural spline in x, of some ``df`` beside the constant."""
-
-    df: int
-    centre: float
-    spread: float
-    basis: Basis
-
-    def columns(self, x: FloatArray) -> FloatArray:
-        """The design at x."""
-        if not self.df:
-            return np.ones((x.size, 1))
-        return self.basis.values((x - self.centre) / self.spread)
-
-
-@dataclass(frozen=True, eq=False)
 class SmoothCalibration:
     """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject."""
 
     scores: Scores
-    form: _Form
+    #: The columns of the regression at some scores.
+    columns: Columns
     fit: CloglogFit
     predicted: FloatArray
+
+    @property
+    def df(self) -> int:
+        """The number of columns beside the constant."""
+        return self.fit.coefficients.size - 1
 
     @property
     def observed(self) -> FloatArray:
@@ -336,7 +324,7 @@ class SmoothCalibration:
 
     def design(self, predicted: FloatArray) -> FloatArray:
         """The columns of the regression at other predictions."""
-        return self.form.columns(self.scores.at(1.0 - predicted))
+        return self.columns(self.scores.at(1.0 - predicted))
 
     def log_hazard(self, predicted: FloatArray) -> FloatArray:
         """The curve c at other predictions on the scale of the link, log(−log(1 − c))."""
@@ -351,8 +339,8 @@ class SmoothCalibration:
         """What was decided on the way."""
         if self.scores.held:
             yield noted("extreme_in_curve", n=self.scores.held)
-        if self.form.df < DF:
-            yield noted("curve_is_simpler", df=self.form.df, of=DF)
+        if self.df < DF:
+            yield noted("curve_is_simpler", df=self.df, of=DF)
 
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
@@ -363,15 +351,15 @@ def smooth_calibration(section: Section) -> SmoothCalibration | None:
     """
     a, b = section.event_free, section.event
     scores = Scores.of(section.survival)
-    for form in _forms(scores.x, (a != 0) | (b != 0)):
-        fit = fit_cloglog(form.columns(scores.x), a, b)
+    for columns in _designs(scores.x, (a != 0) | (b != 0)):
+        fit = fit_cloglog(columns(scores.x), a, b)
         if fit is not None:
-            return SmoothCalibration(scores, form, fit, 1.0 - section.survival)
+            return SmoothCalibration(scores, columns, fit, 1.0 - section.survival)
     return None
 
 
-def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
-    """From the richest that the predictions allow to the constant."""
+def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
+    """From the richest natural spline in x that the predictions allow, by a straight line, to the constant."""
     counted = x[used]
     distinct = np.unique(counted).size
     if distinct > 1:
@@ -380,8 +368,12 @@ def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
         for df in range(min(DF, distinct - 1), 0, -1):
             knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
             if np.unique(knots).size == knots.size and _has_full_rank(Basis(knots).values(z)):
-                yield _Form(df, centre, spread, Basis(knots).orthonormal(z))
-    yield _Form(0, 0.0, 1.0, Basis(np.empty(0)))
+                yield partial(_spline, Basis(knots).orthonormal(z), centre, spread)
+    yield lambda at: np.ones((at.size, 1))
+
+
+def _spline(basis: Basis, centre: float, spread: float, x: FloatArray) -> FloatArray:
+    return basis.values((x - centre) / spread)
 
 
 def _has_full_rank(columns: FloatArray) -> bool:
@@ -397,16 +389,7 @@ def _has_full_rank(columns: FloatArray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CloglogFit:
-    r"""A fitted regression.
-
-    Attributes
-    ----------
-    coefficients : array of shape (K,)
-    design : array of shape (n, K)
-    hazard : array of shape (n,)
-        :math:`h = e^\eta`.
-    inverse_information : array of shape (K, K)
-    """
+    r"""A fitted regression: K coefficients, the design (n, K), and :math:`h = e^\eta` of each subject."""
 
     coefficients: FloatArray
     design: FloatArray
@@ -445,8 +428,8 @@ def fit_cloglog(
     def value(point: FloatArray) -> float:
         with np.errstate(all="ignore"):
             hazard = np.exp(design @ point + offset)
-            found = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
-        return found if np.isfinite(found) else np.inf
+            loss = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
+        return loss if np.isfinite(loss) else np.inf
 
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
     def derivatives(point: FloatArray) -> Derivatives:
@@ -458,16 +441,16 @@ def fit_cloglog(
 
     constant = np.log(-np.log1p(-share)) - offset
     start = np.linalg.lstsq(design, np.broadcast_to(constant, a.shape), rcond=None)[0]
-    found = minimise(
+    optimum = minimise(
         derivatives, value, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
     )
-    if not np.isfinite(found.at.hessian).all() or _is_separated(found.at):
+    hessian = optimum.at.hessian
+    if not np.isfinite(hessian).all() or _is_separated(optimum.at):
         return None
-    step = np.linalg.solve(found.at.hessian, found.at.gradient)
-    if np.abs(design @ step).max() > _STEP:
+    if np.abs(design @ np.linalg.solve(hessian, optimum.at.gradient)).max() > _STEP:
         return None
-    inverse: FloatArray = np.linalg.inv(found.at.hessian) / np.float64(total)
-    return CloglogFit(found.point, design, np.exp(design @ found.point + offset), inverse)
+    inverse: FloatArray = np.linalg.inv(hessian) / np.float64(total)
+    return CloglogFit(optimum.point, design, np.exp(design @ optimum.point + offset), inverse)
 
 
 def _event_score(hazard: FloatArray) -> FloatArray:

@@ -343,6 +343,7 @@ def _recalibrated(section: Section) -> FloatArray:
     return result
 
 
+@dataclass(frozen=True)
 class PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
@@ -396,8 +397,6 @@ class Miscalibration(PartOfBrier):
     0.053
     """
 
-    at: float | None = None
-
     name = "miscalibration"
     label = "miscalibration"
     kind = "calibration"
@@ -427,8 +426,6 @@ class Discrimination(PartOfBrier):
     >>> round(float(result.score("too low")), 3)
     0.077
     """
-
-    at: float | None = None
 
     name = "discrimination"
     label = "discrimination"
