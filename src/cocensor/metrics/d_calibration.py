@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy.special import chdtrc
@@ -85,39 +85,27 @@ class DCalibration(Metric):
 
     def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models."""
-        return {
-            name: self.of_gaps(surplus / status.normaliser)
-            for name, surplus in self.surpluses(status, predictions).items()
-        }
+        return self.evaluate_linearised(status, predictions)[0]
 
-    def surpluses(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
-        """What all subjects together have more in each cell than expected, by model."""
-        return {name: surplus.sum(axis=0) for name, (_, surplus) in self._cells(status, predictions).items()}
+    def evaluate_linearised(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values, and these as functions of the weights."""
+        spreads = spreads_over_cells(status, predictions, self.n_cells)
+        gaps = {name: spread.surplus.sum(axis=0) / status.normaliser for name, spread in spreads.items()}
+        values = {name: self.of_gaps(gap) for name, gap in gaps.items()}
+        # Cells with too much count one half, those with too little minus one half.
+        sums = [(spread, 0.5 * np.sign(gaps[name])) for name, spread in spreads.items()]
+        return values, cell_functionals(status, sums)
 
     def of_gaps(self, gap: FloatArray) -> MetricValue:
         """The value where shares in the cells are off by so much."""
         profile = Profile(np.append(0.0, _levels(self.n_cells)), np.append(gap[-1], gap[:-1]))
         return MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """Cells with too much count one half, those with too little minus one half."""
-        found = self._cells(status, predictions).values()
-        return cell_functionals(
-            status, [(cells, surplus, 0.5 * np.sign(surplus.sum(axis=0))) for cells, surplus in found]
-        )
-
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> LevelSums:
         """What is in the cells are sums over subjects."""
         return LevelSums(self, grid, models)
-
-    def _cells(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> dict[str, tuple[Cells, FloatArray]]:
-        """The cells of each model, and what each subject has more in them than expected."""
-        times, upper = status.grid.sorted, _levels(self.n_cells)
-        cells = {name: Cells.of(each, times, upper) for name, each in predictions.items()}
-        surplus = surpluses(status, cells)
-        return {name: (cells[name], surplus[name]) for name in cells}
 
 
 class LevelSums:
@@ -132,9 +120,9 @@ class LevelSums:
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
-        asked = {name: predictions[name] for name in self.models}
-        for name, surplus in self.metric.surpluses(status, asked).items():
-            self._surplus[name] += surplus
+        scored = {name: predictions[name] for name in self.models}
+        for name, spread in spreads_over_cells(status, scored, self.metric.n_cells).items():
+            self._surplus[name] += spread.surplus.sum(axis=0)
         self._normaliser += status.normaliser
 
     def merge(self, other: LevelSums) -> None:
@@ -146,7 +134,9 @@ class LevelSums:
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model."""
         refuse_until(until, self.grid)
-        return {name: self.metric.of_gaps(each / self._normaliser) for name, each in self._surplus.items()}
+        return {
+            name: self.metric.of_gaps(surplus / self._normaliser) for name, surplus in self._surplus.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,28 +258,22 @@ def d_calibration_of(
     confidence_level: float = 0.95,
 ) -> dict[Any, DCalibrationResult]:
     """What :func:`d_calibration` says of several models, under the status of the test outcomes ``y`` from time 0 on."""
-    times, upper = status.grid.sorted, _levels(n_cells)
     quantile, results = normal_quantile(confidence_level), {}
-    for name, each in predictions.items():
-        cells = Cells.of(each, times, upper)
-        surplus = surpluses(status, {name: cells})[name]
-        expected, gap = expected_shares(status, cells), surplus.sum(axis=0) / status.normaliser
-        found: tuple[Any, ...]
+    for name, predicted in predictions.items():
+        [spread] = spreads_over_cells(status, {name: predicted}, n_cells).values()
+        gap, expected = spread.surplus.sum(axis=0) / status.normaliser, spread.expected / status.normaliser
         try:
             if status.n < 2:
                 raise ValueError("a single subject gives no standard error.")
-            sums = [(cells, surplus, h) for h in np.eye(n_cells + 1)]
+            sums = [(spread, h) for h in np.eye(n_cells + 1)]
             moved = influence(status, cell_functionals(status, sums), y)
         except ValueError as error:
-            errors = np.full(n_cells + 1, np.nan)
-            found = (np.nan, 0, np.nan, str(error))
+            errors, test = np.full(n_cells + 1, np.nan), dict[str, Any](missing=str(error))
         else:
-            errors = moved.standard_errors
-            found = _test(gap, expected, moved)
+            errors, test = moved.standard_errors, _test(gap, expected, moved)
         observed, reach = expected + gap, quantile * errors
-        results[name] = DCalibrationResult(
-            upper, observed, expected, errors, observed - reach, observed + reach, *found
-        )
+        limits = observed - reach, observed + reach
+        results[name] = DCalibrationResult(_levels(n_cells), observed, expected, errors, *limits, **test)
     return results
 
 
@@ -297,19 +281,15 @@ def _levels(n_cells: int) -> FloatArray:
     return np.arange(1, n_cells + 1) / n_cells
 
 
-def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[float, int, float, str | None]:
-    """The statistic, its degrees of freedom, the p-value, and why there is none."""
+def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, Any]:
+    """The statistic, its degrees of freedom and the p-value; or why there is none."""
     n = len(moved.test)
     # By level: those event-free at the last time come first.
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
     if starts.size < 2:
-        return (
-            np.nan,
-            0,
-            np.nan,
-            f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects.",
-        )
+        why = f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
+        return {"missing": why}
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
     covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)
@@ -320,7 +300,7 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[floa
     used = variances > _NO_VARIANCE * variances[-1]
     statistic = float(((gap @ pooled @ directions[:, used]) ** 2 / variances[used]).sum())
     df = int(used.sum())
-    return statistic, df, float(chdtrc(df, statistic)), None
+    return {"statistic": statistic, "df": df, "pvalue": float(chdtrc(df, statistic))}
 
 
 def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -> FloatArray:
@@ -391,32 +371,41 @@ class Cells:
         cells = np.maximum(self.upper - np.maximum(_lower(self.upper), last), 0.0)
         return np.concatenate((cells, last), axis=1)
 
-    def surplus(self, rows: Rows, weights: FloatArray) -> FloatArray:
-        """The observed less the expected, of the weight that each subject has at time 0."""
-        return self.observed(rows, weights) - weights[:, :, :1].sum(axis=0) * self.expected(rows)
+
+class Spread(NamedTuple):
+    """Where the subjects are on the levels of one model's curves: sums of weights in the cells, and in one more.
+
+    ``surplus`` is what each subject has more than its curve expects, (subjects, cells), ``expected`` what all curves
+    expect, (cells,).
+    """
+
+    cells: Cells
+    surplus: FloatArray
+    expected: FloatArray
 
 
-def surpluses(status: EventWeights, cells: Mapping[str, Cells]) -> dict[str, FloatArray]:
-    """What each subject has more in each cell than its curve expects, by model: (subjects, cells and one more)."""
-    found = {name: np.zeros((status.n, each.upper.size + 1)) for name, each in cells.items()}
-    for rows, weights in _weights(status):
-        for name, each in cells.items():
-            found[name][rows] += each.surplus(rows, weights)
-    return found
+def spreads_over_cells(
+    status: EventWeights, predictions: Mapping[Any, Predicted], n_cells: int
+) -> dict[Any, Spread]:
+    """The spread over the cells by each model's curves, under a status that is known from time 0 on."""
+    refuse_unless_known(status)
+    times, spreads = status.grid.sorted, dict[Any, Spread]()
+    for name, predicted in predictions.items():
+        cells = Cells.of(predicted, times, _levels(n_cells))
+        spreads[name] = Spread(cells, np.zeros((status.n, n_cells + 1)), np.zeros(n_cells + 1))
+    columns = slice(0, times.size)
+    for block in status.blocks(columns):
+        rows, weights = block.rows, block.dense(columns)
+        at_start = weights[:, :, :1].sum(axis=0)
+        for cells, surplus, expected in spreads.values():
+            of_rows = cells.expected(rows)
+            surplus[rows] += cells.observed(rows, weights) - at_start * of_rows
+            expected += at_start[:, 0] @ of_rows
+    return spreads
 
 
-def expected_shares(status: EventWeights, cells: Cells) -> FloatArray:
-    """The mean over subjects, each by its weight, of what the curves expect in each cell."""
-    total = np.zeros(cells.upper.size + 1)
-    for rows, weights in _weights(status, slice(0, 1)):
-        total += weights.sum(axis=(0, 2)) @ cells.expected(rows)
-    return total / status.normaliser
-
-
-def cell_functionals(
-    status: EventWeights, sums: Sequence[tuple[Cells, FloatArray, FloatArray]]
-) -> Functionals:
-    r"""Values :math:`\sum_c h_c d_c`, each of a model's cells, its surpluses by subject, and its own h.
+def cell_functionals(status: EventWeights, sums: Sequence[tuple[Spread, FloatArray]]) -> Functionals:
+    r"""Values :math:`\sum_c h_c d_c`, each of the spread by a model's curves, and its own h.
 
     d is the observed less the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
     single times.
@@ -439,8 +428,8 @@ def cell_functionals(
         beta[:, 0] = nodes[:, 0]
         return alpha, beta
 
-    gradients = (LazyGradient(partial(derivatives, cells=cells, h=h)) for cells, _, h in sums)
-    own = np.column_stack([scale * (surplus @ h) for _, surplus, h in sums])
+    gradients = (LazyGradient(partial(derivatives, cells=spread.cells, h=h)) for spread, h in sums)
+    own = np.column_stack([scale * (spread.surplus @ h) for spread, h in sums])
     return Functionals(tuple(gradients), np.ones((n_times, 1)), own)
 
 
@@ -453,11 +442,3 @@ def refuse_unless_known(status: EventWeights) -> None:
 
 def _lower(upper: FloatArray) -> FloatArray:
     return np.concatenate(([0.0], upper[:-1]))
-
-
-def _weights(status: EventWeights, columns: slice | None = None) -> Iterator[tuple[Rows, FloatArray]]:
-    """Some subjects, and their weights at all sorted times, or some, (2, subjects, times); in parts that add up."""
-    columns = slice(0, status.grid.sorted.size) if columns is None else columns
-    refuse_unless_known(status)
-    for block in status.blocks(columns):
-        yield block.rows, block.dense(columns)
