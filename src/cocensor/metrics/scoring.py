@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -63,45 +63,16 @@ class OverTime(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a score function is asked for, checked: one model or several, under one adjustment."""
+class ScoreRequest:
+    """What a score function is to compute, checked: scores of one model or several, under one adjustment."""
 
     chosen: Adjustment | Fitted
     samples: Samples
     grid: TimeGrid
     predictions: dict[Any, Predicted]
     several: bool
-    #: Whether the time was given as one number: what is found at it then has no axis of times.
+    #: Whether the time was given as one number: values at it then have no axis of times.
     single: bool
-
-    @classmethod
-    def of(
-        cls,
-        y_train: Any,
-        y_test: Any,
-        estimate: Any,
-        times: npt.ArrayLike,
-        *,
-        adjustment: str | Adjustment | Fitted = "ipcw",
-        x_train: Any = None,
-        x_test: Any = None,
-        copula: Copula | None = None,
-        risk: bool = False,
-    ) -> Asked:
-        """From the arguments of a score function; ``risk`` says whether a risk score will do."""
-        chosen = chosen_adjustment(adjustment, copula)
-        test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
-        train = None if y_train is None else Survival.coerce(y_train, "y_train")
-        several, single = isinstance(estimate, Mapping), np.ndim(times) == 0
-        if several and not estimate:
-            raise ValueError("estimate is empty: at least one model is needed.")
-        given = estimate if several else {"": estimate}
-        refuse_foreign(given, "this is")
-        predictions = {
-            key: _named(str(key) if several else None, each, test, grid, x_test, risk, single)
-            for key, each in given.items()
-        }
-        return cls(chosen, Samples.of(test, x_test, train, x_train), grid, predictions, several, single)
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
@@ -211,7 +182,8 @@ class Assumed(TypedDict, total=False):
     copula: Copula | None
 
 
-class Given(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Given:
     """The first arguments of a score function; see :func:`brier_score`."""
 
     y_train: Any
@@ -219,12 +191,34 @@ class Given(NamedTuple):
     estimate: Any
     times: npt.ArrayLike
 
-    def read(self, *, risk: bool = False, **assumed: Unpack[Assumed]) -> Asked:
-        """What is asked for, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        return Asked.of(*self, risk=risk, **assumed)
+    def read(
+        self,
+        *,
+        adjustment: str | Adjustment | Fitted = "ipcw",
+        x_train: Any = None,
+        x_test: Any = None,
+        copula: Copula | None = None,
+        risk: bool = False,
+    ) -> ScoreRequest:
+        """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
+        chosen = chosen_adjustment(adjustment, copula)
+        test, grid = Survival.coerce(self.y_test, "y_test"), TimeGrid.of(self.times)
+        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+        several, single = isinstance(self.estimate, Mapping), np.ndim(self.times) == 0
+        if several and not self.estimate:
+            raise ValueError("estimate is empty: at least one model is needed.")
+        estimates = self.estimate if several else {"": self.estimate}
+        refuse_foreign(estimates, "this is")
+        names = {key: f"estimate[{str(key)!r}]" if several else "estimate" for key in estimates}
+        predictions = {
+            key: _named(names[key], estimate, test, grid, x_test, risk, single)
+            for key, estimate in estimates.items()
+        }
+        samples = Samples.of(test, x_test, train, x_train)
+        return ScoreRequest(chosen, samples, grid, predictions, several, single)
 
-    def read_arrays(self, **assumed: Unpack[Assumed]) -> Asked | ArraysAsked:
-        """What is asked for, of arrays of any library."""
+    def read_arrays(self, **assumed: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
+        """The request, of arrays of any library."""
         several = isinstance(self.estimate, Mapping)
         models = self.estimate if several else {"": self.estimate}
         if not are_foreign(models):
@@ -283,8 +277,8 @@ class ResultFunction(Protocol[Settings, Result]):
 def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> ScoreFunction[Settings]:
     """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
     body: Callable[..., Any] = scored
-    shared, own = signature(Asked.of).parameters, signature(body).parameters
-    parameters = [shared[name] for name in (*Given._fields, *Assumed.__annotations__)]
+    first, read, own = (signature(function).parameters for function in (Given, Given.read, body))
+    parameters = [*first.values(), *(read[name] for name in Assumed.__annotations__)]
     parameters += [parameter for name, parameter in own.items() if name not in ("given", "assumed")]
     parameters.sort(key=lambda parameter: parameter.kind)
     shown = Signature(parameters, return_annotation=signature(body).return_annotation)
@@ -295,7 +289,7 @@ def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> Score
             arguments = shown.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{body.__name__}() is called wrongly: {error}.") from None
-        given = Given(*(arguments.pop(name) for name in Given._fields))
+        given = Given(*(arguments.pop(name) for name in first))
         return body(given, **arguments)
 
     function.__signature__ = shown  # type: ignore[attr-defined]
@@ -318,38 +312,35 @@ def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:
 
 
 def _named(
-    name: str | None, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
+    name: str, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
 ) -> Predicted:
     """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
-    called = "estimate" if name is None else f"estimate[{name!r}]"
-    found = as_predictions(
+    predicted = as_predictions(
         estimate,
         len(y),
         times=grid.times,
         X=x_test,
         labels=subject_labels(x_test, y.labels),
-        name=called,
+        name=name,
         risk=risk,
         column=single and not risk,
     )
-    if grid.last > found.end:
-        raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
-    if isinstance(found, PredictionsAt) and not found.known_at(grid.times):
-        other = grid.times[grid.times != found.time][0]
-        raise ValueError(f"times must be {found.time:g}, the one time of {called}, but has {other:g}.")
-    if found.matched == "labels":
-        warnings.warn(
-            f"{called} is put into the order of the test subjects by its labels.",
-            PredictionWarning,
-            stacklevel=4,
+    if grid.last > predicted.end:
+        raise ValueError(
+            f"times must not pass {predicted.end:g}, the end of {name}, but reach {grid.last:g}."
         )
-    if found.n_rounded:
-        warnings.warn(
-            f"{called} has {found.n_rounded} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.",
-            PredictionWarning,
-            stacklevel=4,
-        )
-    return found
+    if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
+        other = grid.times[grid.times != predicted.time][0]
+        raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
+    messages = []
+    if predicted.matched == "labels":
+        messages.append(f"{name} is put into the order of the test subjects by its labels.")
+    if predicted.n_rounded:
+        n = predicted.n_rounded
+        messages.append(f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.")
+    for message in messages:
+        warnings.warn(message, PredictionWarning, stacklevel=4)
+    return predicted
 
 
 # --- times to score at: the horizon is always visible, never implied
@@ -397,22 +388,20 @@ def time_grid(
     if y_test is not None:
         samples.append(Survival.coerce(y_test, "y_test"))
     n = check_whole(n, "n", 2)
-    if isinstance(horizon, str):
-        if horizon != "t_max":
-            raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
+    if isinstance(horizon, str) and horizon == "t_max":
         end = min(y.t_max for y in samples)
-    elif isinstance(horizon, Mapping):
-        if set(horizon) != {"at_risk"}:
-            raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
+    elif isinstance(horizon, Mapping) and set(horizon) == {"at_risk"}:
         share = check_number(horizon["at_risk"], "horizon['at_risk']", lower=0.0, upper=1.0)
         end = min(_last_with(y, share) for y in samples)
+    elif isinstance(horizon, str | Mapping):
+        raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
     else:
         end = check_number(horizon, "horizon", lower=0.0)
     if end == 0:
         raise ValueError("horizon must be positive, but the samples reach only time 0.")
     grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([y.time for y in samples])))
     end = float(grid[-1])
-    if any(_share_at_risk(y, end) < _FEW for y in samples):
+    if any(np.mean(y.time >= end) < _FEW for y in samples):
         better = min(_last_with(y, _ENOUGH) for y in samples)
         warnings.warn(
             f"at the horizon {shown_time(end)} fewer than {_FEW:.0%} are at risk; until {shown_time(better)} "
@@ -421,10 +410,6 @@ def time_grid(
             stacklevel=2,
         )
     return grid
-
-
-def _share_at_risk(y: Survival, t: float) -> float:
-    return float(np.mean(y.time >= t))
 
 
 def _last_with(y: Survival, share: float) -> float:
