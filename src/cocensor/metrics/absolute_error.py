@@ -84,9 +84,9 @@ class RestrictedAbsoluteError(Metric):
         """The same, whose label says the unit of its values."""
         if unit is None:
             return self
-        made = copy(self)
-        object.__setattr__(made, "label", f"{self.label} in {unit}")
-        return made
+        labelled = copy(self)
+        object.__setattr__(labelled, "label", f"{self.label} in {unit}")
+        return labelled
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """All times, and 0."""
@@ -107,20 +107,20 @@ class RestrictedAbsoluteError(Metric):
     def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
-        gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))
+        gradients = (LossGradient(status, _MISSED, shares) for shares in self._shares(status, predictions))
         return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
 
     def _values(
         self, status: EventWeights, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
     ) -> dict[str, MetricValue]:
         refuse_unless_known(status)
-        missed = mean_losses(status, _MISSED, self._times(status, predictions), by_subject)
+        missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
         values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
-    def _times(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
-        horizon = status.grid.last
-        return [_TimeBefore(predicted_times(each, horizon, self.predicted)) for each in predictions.values()]
+    def _shares(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
+        times = (predicted_times(model, status.grid.last, self.predicted) for model in predictions.values())
+        return [_ShareBefore(predicted) for predicted in times]
 
 
 @score_function
@@ -172,15 +172,15 @@ def predicted_times(predictions: Predicted, horizon: float, predicted: Predicted
     """The time that each curve predicts, at most the horizon."""
     if not isinstance(predictions, Predictions):
         raise ValueError(f"times must be several for predicted times, but a model {predictions.limit}.")
-    found = np.empty(len(predictions))
+    times = np.empty(len(predictions))
     for rows in row_blocks(len(predictions), predictions.times.size):
         curves = predictions[rows]
-        found[rows] = curves.median() if predicted == "median" else curves.restricted_mean(horizon)
-    return np.minimum(found, horizon)
+        times[rows] = curves.median() if predicted == "median" else curves.restricted_mean(horizon)
+    return np.minimum(times, horizon)
 
 
-class _TimeBefore(Predictions):
-    """Of the stretch of time that each grid time stands for, the share before the predicted time of a subject.
+class _ShareBefore(Predictions):
+    """The share before the predicted time of a subject, of the stretch of time that each grid time stands for.
 
     A grid time stands for the times around it by a hat, 1 there and 0 at its neighbours.
     """
@@ -204,10 +204,10 @@ class _TimeBefore(Predictions):
         # How much of each gap lies before, and of it under the hat of its left end, as a share of the gap.
         passed = np.clip((self._predicted[rows][:, None] - times[:-1]) / gaps, 0.0, 1.0)
         right = 0.5 * passed**2
-        found = np.zeros((len(passed), times.size))
-        found[:, :-1] += gaps * (passed - right)
-        found[:, 1:] += gaps * right
-        return found / _widths(times)
+        before = np.zeros((len(passed), times.size))
+        before[:, :-1] += gaps * (passed - right)
+        before[:, 1:] += gaps * right
+        return before / _widths(times)
 
 
 def _widths(times: FloatArray) -> FloatArray:
