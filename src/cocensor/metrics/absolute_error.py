@@ -1,4 +1,4 @@
-"""How far predicted times are off."""
+"""The error of predicted times."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RestrictedAbsoluteError(Metric):
                 object.__setattr__(self, field, f"{getattr(type(self), field)} ({self.predicted})")
 
     def in_unit(self, unit: str | None) -> Self:
-        """The same, whose label says the unit of its values."""
+        """Return the metric with the unit of its values in its label."""
         if unit is None:
             return self
         labelled = copy(self)
@@ -131,7 +131,7 @@ def restricted_absolute_error(
     return_influence: bool = False,
     **assumed: Unpack[Assumed],
 ) -> Any:
-    r"""How far predicted times are off on average, up to the last of the times, h:
+    r"""The mean error of predicted times, up to the last of the times, h:
 
     .. math:: \frac1m\sum_i \int_0^h \left( b_i(t)\,1[t < p_i] + a_i(t)\,1[t \ge p_i] \right) dt,
 
@@ -195,7 +195,7 @@ class _ShareBefore(Predictions):
 
     @property
     def alike(self) -> bool:
-        """No: predicted times are by subject."""
+        """False: predicted times are by subject."""
         return False
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
@@ -211,7 +211,7 @@ class _ShareBefore(Predictions):
 
 
 def _widths(times: FloatArray) -> FloatArray:
-    """How much time each of the sorted times stands for."""
+    """Return the length of time that each of the sorted times stands for."""
     gaps = np.diff(times)
     if not gaps.size:
         raise ValueError("times must reach beyond 0.")

@@ -16,7 +16,6 @@ from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.adjustments.tile import Tile
-from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
@@ -48,7 +47,7 @@ _NARROWEST = 0.02
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    """How well a model separates those who had the event by a time from those still event-free.
+    """The separation of those who had the event by a time from those still event-free.
 
     See :func:`cumulative_dynamic_auc` for the equation.
 
@@ -264,12 +263,12 @@ def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
 
 
 def new_events(sums: FloatArray) -> FloatArray:
-    """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
+    """Return the gains of the sums of b at each time; where weights below 0 prevail, nobody had the event yet."""
     return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
-    """The mean of values at times with events; NaN where one of them is not defined, or there are no events."""
+    """Return the mean of values at times with events; NaN where one of them is not defined, or there are no events."""
     used = events != 0
     total = events[used].sum()  # 0 also where weights below 0 take back what others gained
     return float(curve[used] @ events[used] / total) if total else np.nan
@@ -441,36 +440,28 @@ def survival_roc_curve(
     diagnostic marker. *Biometrics* 56, 337–344.
     """
     request = given.read(risk=True, **assumed)
-    y = request.samples.y_test
 
     def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, RocCurve]:
-        return _curves_at(status, models, y, confidence_level)
+        time = status.grid.last
+        metric, nothing = CumulativeDynamicAUC(time), np.full(FALSE_ALARMS.size, np.nan)
+        values = metric.evaluate(status, models)
+        shares = np.array([value.profile.y if value.profile else nothing for value in values.values()])
+        low, high = np.full((2, *shares.shape), np.nan)
+        if confidence_level is not None:
+            functionals = metric.profile_functionals(status, models)
+            try:
+                rows = batched_rows(status, functionals, request.samples.y_test)
+            except ValueError as error:
+                raise ValueError(f"confidence_level must be None: {error}") from error
+            names = tuple(map(str, range(shares.size)))
+            errors = Estimates(names, shares.ravel(), rows, range=metric.range)
+            low, high = np.reshape(errors.confidence_intervals(confidence_level), (2, *shares.shape))
+        return {
+            name: RocCurve(time, FALSE_ALARMS, shares[m], low[m], high[m], value.value)
+            for m, (name, value) in enumerate(values.items())
+        }
 
     return request.each_time(curves)
-
-
-def _curves_at(
-    status: EventWeights, models: Mapping[Any, Predicted], y: Survival, confidence_level: float | None
-) -> dict[Any, RocCurve]:
-    """The curves of some models at the one time of a status."""
-    metric = CumulativeDynamicAUC(float(status.grid.sorted[0]))
-    values = metric.evaluate(status, models)
-    nothing = np.full(FALSE_ALARMS.size, np.nan)
-    found = np.array([nothing if value.profile is None else value.profile.y for value in values.values()])
-    limits = np.full((2, *found.shape), np.nan)
-    if confidence_level is not None:
-        try:
-            rows = batched_rows(status, metric.profile_functionals(status, models), y)
-        except ValueError as error:
-            raise ValueError(f"confidence_level must be None: {error}") from error
-        errors = Estimates(tuple(map(str, range(found.size))), found.ravel(), rows, range=metric.range)
-        limits = np.reshape(errors.confidence_intervals(confidence_level), limits.shape)
-    return {
-        name: RocCurve(
-            float(status.grid.sorted[0]), FALSE_ALARMS, found[m], limits[0, m], limits[1, m], value.value
-        )
-        for m, (name, value) in enumerate(values.items())
-    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
-r"""What every metric is, and what those have in common whose value at a time holds all subjects against each other.
+r"""The base of all metrics, and of those whose value at a time compares all subjects with each other.
 
-Discrimination and calibration are such. Of a value :math:`\theta(t)` a metric gives the derivatives by the weights of
+Discrimination and calibration are such. For a value :math:`\theta(t)` a metric gives the derivatives by the weights of
 each subject, :math:`\alpha_i = \partial\theta/\partial a_i` and :math:`\beta_i = \partial\theta/\partial b_i`, of which
 sampling errors are made. All subjects are taken at a few times at once, so that there is never a further array of all
 subjects and times.
@@ -52,7 +52,7 @@ class Profile(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MetricValue:
-    """What a metric says of one model: one number, and where it is a summary over time, the values that it sums up.
+    """The value of a metric for one model: one number, and where it is a summary over time, the values it sums up.
 
     Parameters
     ----------
@@ -80,19 +80,19 @@ class MetricValue:
 
 
 class Accumulator(Protocol):
-    """What one metric needs of all subjects under one fit, for several ``models``: picklable, and small."""
+    """Sums that give a metric of several ``models`` under one fit: picklable, and small."""
 
     models: tuple[str, ...]
 
     @property
     def covariance(self) -> FloatArray | None:
-        """Of the own parts of all subjects, by model; None where they are not known."""
+        """The covariance of the own parts of all subjects, by model; None where they are not known."""
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
+        """Add the subjects of a batch."""
 
     def merge(self, other: Self) -> None:
-        """Take up what another has taken up."""
+        """Add the sums of another."""
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model, where ``until`` is from when on there are none."""
@@ -158,7 +158,7 @@ class Metric(ABC):
     ...     name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
-    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         means = {name: p.read(status.times, slice(None)).mean(axis=0) for name, p in predictions.items()}
     ...         return {name: cc.metrics.MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> result = cc.evaluate({"flat": [[0.7, 0.4]] * 4}, y, times=[1.5, 3.5], adjustments="ipcw",
@@ -211,7 +211,7 @@ class Metric(ABC):
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
 
     def in_unit(self, unit: str | None) -> Self:
-        """The same metric, whose label says the unit of time where it speaks of time."""
+        """Return the metric with the unit of time in its label, where that has a time."""
         return self
 
     def values_over_time(
@@ -236,7 +236,7 @@ class Metric(ABC):
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
-        """What adds up the values at the times of :meth:`grid` over batches of ``n`` subjects in all.
+        """Return sums over batches, of ``n`` subjects in all, that give the values at the times of :meth:`grid`.
 
         None where it takes all of them at once, or is a mean of losses, for which batches can be scored one by one.
         """
@@ -263,9 +263,9 @@ class Metric(ABC):
     def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
         """1 for the best; equal values share the better rank, and those without a value have none."""
         sign = 1.0 if self.direction == "smaller" else -1.0
-        known = {name: sign * value for name, value in values.items() if not isnan(value)}
-        ordered = sorted(known.values())
-        return {name: 1 + bisect_left(ordered, own) for name, own in known.items()}
+        losses = {name: sign * value for name, value in values.items() if not isnan(value)}
+        ordered = sorted(losses.values())
+        return {name: 1 + bisect_left(ordered, loss) for name, loss in losses.items()}
 
 
 # --- at one time
@@ -305,13 +305,13 @@ class SingleTime:
         return TimeGrid.of([times.last if self.at is None else self.at])
 
     def at_time(self, t: float) -> Self:
-        """The same at another time."""
+        """Return the metric at another time."""
         metric: Any = self
         moved: Self = replace(metric, at=t)
         return moved
 
     def in_unit(self, unit: str | None) -> Self:
-        """The same, whose label says the unit of its time."""
+        """Return the metric with the unit of its time in its label."""
         if unit is None or self.at is None:
             return self
         labelled = copy(self)
@@ -360,7 +360,7 @@ class Section:
 
     @cached_property
     def marker(self) -> FloatArray:
-        """What orders the subjects by their predicted risk: the greater, the riskier."""
+        """The marker that orders the subjects by their predicted risk: the greater, the riskier."""
         predictions = self.predictions
         return predictions.risk if isinstance(predictions, RiskScores) else -self.survival
 
@@ -378,7 +378,7 @@ class Section:
 
 
 def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterator[tuple[int, Section]]:
-    """The sections of a tile before the status ends, each with its place among the sorted times."""
+    """Yield the sections of a tile before the status ends, each with its place among the sorted times."""
     times = status.grid.sorted[tile.columns]
     times = times[times < status.valid_until]
 
@@ -394,7 +394,7 @@ def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterat
 def by_section(
     status: EventWeights, predictions: Mapping[Any, Predicted], tiles: Iterator[Tile] | None = None
 ) -> Iterator[tuple[int, int, Section]]:
-    """All sections: the number of the model, the place among the sorted times, and the section."""
+    """Yield all sections: the number of the model, the place among the sorted times, and the section."""
     for tile in status.tiles() if tiles is None else tiles:
         for m, predicted in enumerate(predictions.values()):
             for k, section in sections(status, tile, predicted):
@@ -407,7 +407,7 @@ def over_sections(
     compute: Callable[[Section], FloatArray | Sequence[float]],
     size: int,
 ) -> dict[Any, FloatArray]:
-    """By model so many values of each section, (size, times in the order given); NaN after the end of the status."""
+    """Return values of each section by model, (size, times in the order given); NaN after the end of the status."""
     values = np.full((len(predictions), size, status.grid.sorted.size), np.nan)
     for m, k, section in by_section(status, predictions):
         values[m, :, k] = compute(section)
@@ -417,7 +417,7 @@ def over_sections(
 def at_one_time(
     status: EventWeights, predictions: Mapping[Model, Predicted]
 ) -> Iterator[tuple[Model, Section]]:
-    """Each model with its section at the one time of a status; nothing where that has ended."""
+    """Yield each model with its section at the one time of a status; nothing where that has ended."""
     names = list(predictions)
     return ((names[m], section) for m, _, section in by_section(status, predictions))
 
@@ -517,11 +517,11 @@ class SectionFunctionals:
         return len(self.predictions) * int(self.time_weights.shape[1])
 
     def linear(self, model: str, k: int, section: Section) -> Linear:
-        """What is summed up of a model at a time."""
+        """Return the value of a model at a time that is summed up."""
         return self.known.get((model, k)) or self.metric.linear(section)
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """Some times in each part."""
+        """Yield the derivatives for some times in each part."""
         n_models, n_sums = len(self.predictions), self.time_weights.shape[1]
         for tile in status.tiles(n_held(n_models)):
             weights = self.time_weights[tile.columns]
@@ -567,14 +567,14 @@ class LinearAtOneTime:
         return len(self.values)
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """As many values in each part as memory allows."""
+        """Yield the derivatives of as many values in each part as memory allows."""
         [tile] = status.tiles()
         a, b = tile.event_free[:, 0], tile.event[:, 0]
         width = max(1, _HELD_ELEMENTS // max(1, status.n))
         for start in range(0, self.size, width):
-            linear = [value() for value in self.values[start : start + width]]
-            own = np.column_stack([each.presence(a, b) for each in linear])
-            gradients = (DenseGradient(each.event_free[:, None], each.event[:, None]) for each in linear)
+            linear = [compute() for compute in self.values[start : start + width]]
+            own = np.column_stack([value.presence(a, b) for value in linear])
+            gradients = (DenseGradient(value.event_free[:, None], value.event[:, None]) for value in linear)
             functionals = Functionals(tuple(gradients), np.ones((1, 1)), own)
             yield Part(status, functionals, start + np.arange(len(linear)))
 
@@ -586,7 +586,7 @@ class LazyGradient:
     compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
 
     def of_subjects(self, rows: Rows) -> DenseGradient:
-        """Those of some subjects."""
+        """Return the derivatives for some subjects."""
         return DenseGradient(*self.compute(rows))
 
 

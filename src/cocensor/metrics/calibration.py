@@ -1,4 +1,4 @@
-"""How far predicted chances of an event at a time are from those observed, by a smooth calibration curve."""
+"""The distance of predicted from observed chances of an event at a time, by a smooth calibration curve."""
 
 from __future__ import annotations
 
@@ -53,10 +53,7 @@ class CalibrationMetric(SectionMetric):
     direction = "smaller"
     range = (0.0, 1.0)
     has_skill = False
-    profile_labels = (
-        "predicted probability of the event",
-        "observed share with the event",
-    )
+    profile_labels = ("predicted probability of the event", "observed share with the event")
     profile_range = (0.0, 1.0)
     profile_style = "calibration"
     undefined = "nobody, or everybody, had the event"
@@ -206,7 +203,7 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
 
 
 def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
-    """Who has one of the distances around a quantile."""
+    """Return the subjects whose distances are around a quantile."""
     n, z = distances.size, float(ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     half = n**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
@@ -219,7 +216,7 @@ def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
 def integrated_calibration_index(
     given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
 ) -> Any:
-    r"""How far predicted chances of an event are from those observed, on average over subjects, at each time.
+    r"""The mean distance, over subjects, of predicted from observed chances of an event, at each time.
 
     .. math:: ICI(t) = \frac1n \sum_i |\hat c(p_i) - p_i|, \qquad p_i = 1 - \hat S_i(t),
 
@@ -286,14 +283,14 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, survival: FloatArray) -> Scores:
-        """Those of all subjects."""
+        """Return the scores of all subjects."""
         x = _on_link(survival)
         finite = np.isfinite(x)
         low, high = (x[finite].min(), x[finite].max()) if finite.any() else (-1.0, 1.0)
         return cls(np.clip(x, low, high), float(low), float(high), int((~finite).sum()))
 
     def at(self, survival: FloatArray) -> FloatArray:
-        """Those of other predictions, held at the same ends."""
+        """Return the scores of other predictions, held at the same ends."""
         return np.clip(_on_link(survival), self.low, self.high)
 
 
@@ -336,7 +333,7 @@ class SmoothCalibration:
 
     @property
     def notes(self) -> Iterator[Note]:
-        """What was decided on the way."""
+        """The decisions behind the curve."""
         if self.scores.held:
             yield noted("extreme_in_curve", n=self.scores.held)
         if self.df < DF:
@@ -359,7 +356,7 @@ def smooth_calibration(section: Section) -> SmoothCalibration | None:
 
 
 def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
-    """From the richest natural spline in x that the predictions allow, by a straight line, to the constant."""
+    """Yield designs, from the richest natural spline in x that the predictions allow, by a line, to the constant."""
     counted = x[used]
     distinct = np.unique(counted).size
     if distinct > 1:

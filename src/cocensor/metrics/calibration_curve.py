@@ -334,7 +334,7 @@ def _missing(section: Section, why: str) -> Value:
 
 
 def _no_curve(section: Section) -> str:
-    """Why nothing can be fitted."""
+    """Return why nothing can be fitted."""
     return f"by {shown_time(section.time)} nobody, or everybody, had the event"
 
 
@@ -462,7 +462,7 @@ class _Difference(SectionMetric):
         return observed - predicted
 
     def linear(self, section: Section) -> Linear:
-        """By the rule for quotients; who is there also counts in the mean prediction."""
+        """The difference and its derivatives, by the rule for quotients; ``own`` has the mean prediction too."""
         a, b = section.event_free, section.event
         predicted, observed = _predicted_and_observed(section)
         total = float(a.sum() + b.sum())

@@ -24,7 +24,7 @@ from cocensor.warnings import CensoringWarning
 
 @dataclass(frozen=True)
 class Concordance(Metric):
-    """How well a model orders subjects by when their event comes, up to the last time; see :func:`concordance_index`.
+    """The agreement of predicted risks with the order of events, up to the last time; see :func:`concordance_index`.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def harrell_c(y: Survival, risk: FloatArray) -> float:
 
 
 def smaller_before(values: IntArray) -> IntArray:
-    """For each of some whole numbers from 0 on, how many before it are smaller; in n log n steps.
+    """Return for each of some whole numbers from 0 on how many before it are smaller; in n log n steps.
 
     Two numbers differ first in some bit, the greater has it, and they agree in all above: numbers in the order of
     their bits above one, and within that in the order given, differ in that bit.
@@ -300,7 +300,7 @@ class _Steps(NamedTuple):
         return self.columns.stop - self.columns.start
 
     def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """Both of some subjects."""
+        """Return both for some subjects."""
         return self.gained.take(rows, axis=0), self.around.take(rows, axis=0)
 
 
@@ -322,7 +322,7 @@ def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """How the concordance of several models answers to the weights.
+    """The concordance of several models as a function of the weights.
 
     ``sums`` are, for each, those over pairs that are ordered as their events are, and over all pairs.
     """
@@ -336,7 +336,7 @@ class _Moves:
         return len(self.predictions)
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """Some steps in each part; the time before the first of them is in it too."""
+        """Yield the derivatives for some steps in each part; the time before the first of them is in it too."""
         for steps in _steps(status, n_held(self.size)):
             start, stop = steps.columns.start, steps.columns.stop
             columns = slice(max(start - 1, 0), stop)

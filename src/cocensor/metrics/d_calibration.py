@@ -71,10 +71,7 @@ class DCalibration(Metric):
     has_skill = False
     profile_style = "levels"
     #: At level 0 are those event-free at the last time.
-    profile_labels = (
-        "predicted survival at the event, up to",
-        "observed less expected share",
-    )
+    profile_labels = ("predicted survival at the event, up to", "observed less expected share")
 
     def __post_init__(self) -> None:
         check_whole(self.n_cells, "n_cells", 2)
@@ -104,12 +101,12 @@ class DCalibration(Metric):
         return MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> LevelSums:
-        """What is in the cells are sums over subjects."""
+        """Return sums over subjects in the cells."""
         return LevelSums(self, grid, models)
 
 
 class LevelSums:
-    """D-calibration of several models: what is in the cells of predicted levels are sums over subjects."""
+    """D-calibration of several models over batches: sums over subjects in the cells of predicted levels."""
 
     covariance = None
 
@@ -119,14 +116,14 @@ class LevelSums:
         self._normaliser = 0.0
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
+        """Add the subjects of a batch."""
         scored = {name: predictions[name] for name in self.models}
         for name, spread in spreads_over_cells(status, scored, self.metric.n_cells).items():
             self._surplus[name] += spread.surplus.sum(axis=0)
         self._normaliser += status.normaliser
 
     def merge(self, other: LevelSums) -> None:
-        """Take up what another has taken up."""
+        """Add the sums of another."""
         for name, surplus in other._surplus.items():
             self._surplus[name] += surplus
         self._normaliser += other._normaliser
@@ -141,7 +138,7 @@ class LevelSums:
 
 @dataclass(frozen=True, eq=False)
 class DCalibrationResult:
-    """Where events fall on the levels of a model's curves; see :func:`d_calibration`.
+    """The events by the level of a model's curves at which they fall; see :func:`d_calibration`.
 
     Attributes
     ----------
@@ -257,7 +254,7 @@ def d_calibration_of(
     n_cells: int = 10,
     confidence_level: float = 0.95,
 ) -> dict[Any, DCalibrationResult]:
-    """What :func:`d_calibration` says of several models, under the status of the test outcomes ``y`` from time 0 on."""
+    """Return the results of :func:`d_calibration`, under the status of the test outcomes ``y`` from time 0 on."""
     quantile, results = normal_quantile(confidence_level), {}
     for name, predicted in predictions.items():
         [spread] = spreads_over_cells(status, {name: predicted}, n_cells).values()
@@ -338,7 +335,7 @@ class Cells:
 
     @classmethod
     def of(cls, predictions: Predicted, times: FloatArray, upper: FloatArray) -> Cells:
-        """Those of curves read at sorted times."""
+        """Return the cells of curves read at sorted times."""
         n, lower = len(predictions), _lower(upper)
         node = np.full((n, upper.size), times.size)
         share, last = np.ones((n, upper.size)), np.empty(n)
@@ -357,7 +354,7 @@ class Cells:
         return cls(upper, node, share, last)
 
     def observed(self, rows: Rows, weights: FloatArray) -> FloatArray:
-        """What the weights (2, subjects, times) of some subjects put into each cell, (subjects, cells and one more)."""
+        """Return the weights (2, subjects, times) of some subjects by cell, (subjects, cells and one more)."""
         a, b = weights
         nodes = np.concatenate(((a[:, :1] + b[:, :1]), a), axis=1)
         every, at, share = np.arange(rows.size)[:, None], self.node[rows], self.share[rows]
@@ -366,14 +363,14 @@ class Cells:
         return np.concatenate((cells, reached[:, :1]), axis=1)
 
     def expected(self, rows: Rows) -> FloatArray:
-        """What the curves of some subjects put into each cell, (subjects, cells and one more)."""
+        """Return the shares that the curves of some subjects expect by cell, (subjects, cells and one more)."""
         last = self.last[rows][:, None]
         cells = np.maximum(self.upper - np.maximum(_lower(self.upper), last), 0.0)
         return np.concatenate((cells, last), axis=1)
 
 
 class Spread(NamedTuple):
-    """Where the subjects are on the levels of one model's curves: sums of weights in the cells, and in one more.
+    """The weights of the subjects by the levels of one model's curves: in the cells, and in one more.
 
     ``surplus`` is what each subject has more than its curve expects, (subjects, cells), ``expected`` what all curves
     expect, (cells,).

@@ -164,7 +164,7 @@ class BenefitTable:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What treatment costs and brings, for each threshold: its mean is the net benefit."""
+        """The costs and gains of treatment, for each threshold: their mean is the net benefit."""
         return tuple(
             Loss(partial(_scaled_if_treated, p, -odds(p)), partial(_scaled_if_treated, p, 1.0))
             for p in self.thresholds.tolist()
@@ -182,7 +182,7 @@ class BenefitTable:
     def functionals_over_time(
         self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> BenefitFunctionals:
-        """The same as functions of the weights: all thresholds of the first time first."""
+        """The values as functions of the weights: all thresholds of the first time first."""
         return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
 
 
@@ -319,7 +319,7 @@ def decision_curve_at(
     thresholds: FloatArray = THRESHOLDS,
     confidence_level: float = 0.95,
 ) -> dict[Any, DecisionCurve]:
-    """What :func:`decision_curve` says of several models, under the status of the test outcomes ``y`` at one time."""
+    """Return the curves of :func:`decision_curve`, under the status of the test outcomes ``y`` at one time."""
     quantile = normal_quantile(confidence_level)
     refuse_until(status.valid_until, status.grid)
     values = BenefitTable(thresholds).values_over_time(status, predictions)
@@ -381,7 +381,7 @@ def _reaching(threshold: Any) -> Any:
 
 
 def odds(threshold: Any) -> Any:
-    """How many events one treatment in vain weighs as much as."""
+    """Return how many events weigh as much as one treatment in vain."""
     return threshold / (1.0 - threshold)
 
 

@@ -71,11 +71,7 @@ class IntegratedBrierScore(PointwiseMetric):
     in_brief = "the mean squared error of the predicted probabilities over time"
     explanation = _EXPLANATION
     range = (0.0, 1.0)
-
-    @property
-    def loss(self) -> Loss:
-        """The squared distance from the status."""
-        return BRIER
+    loss = BRIER
 
 
 @dataclass(frozen=True)
@@ -105,11 +101,7 @@ class BrierScore(AtOneTime):
     in_brief = "the mean squared error of the predicted probabilities"
     explanation = _EXPLANATION
     range = (0.0, 1.0)
-
-    @property
-    def loss(self) -> Loss:
-        """The squared distance from the status."""
-        return BRIER
+    loss = BRIER
 
 
 @score_function
@@ -224,7 +216,7 @@ def brier_skill_score(
     return_influence: bool = False,
     **assumed: Unpack[Assumed],
 ) -> Any:
-    """How much of the reference's integrated Brier score a model saves, :math:`1 - IBS/IBS_{ref}`.
+    """The share of the reference's integrated Brier score that a model saves, :math:`1 - IBS/IBS_{ref}`.
 
     0 is no better than the reference, which predicts the same curve for everybody, and 1 is perfect.
 
@@ -377,7 +369,7 @@ class PartOfBrier(SectionMetric):
 
 @dataclass(frozen=True)
 class Miscalibration(PartOfBrier):
-    """What recalibration would take off the Brier score at one time; see :func:`brier_decomposition`.
+    """The part of the Brier score at one time that recalibration would remove; see :func:`brier_decomposition`.
 
     Parameters
     ----------
@@ -407,7 +399,7 @@ class Miscalibration(PartOfBrier):
 
 @dataclass(frozen=True)
 class Discrimination(PartOfBrier):
-    """What telling subjects apart takes off the Brier score at one time; see :func:`brier_decomposition`.
+    """The part of the Brier score at one time that separating subjects removes; see :func:`brier_decomposition`.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Order:
 
     @cached_property
     def ties(self) -> tuple[IntArray, IntArray] | None:
-        """By place in the order, where those with an equal marker begin, and after the last of them; None without."""
+        """Where subjects with an equal marker begin, and end, by place in the order; None without ties."""
         if self.ends is None:
             return None
         sizes = np.diff(self.ends, prepend=0)
@@ -190,7 +190,7 @@ class OrdersByColumn:
 
 
 def _sorted_rows(marker: FloatArray) -> IntArray:
-    """What sorts a marker: by bins first, after which little is left to sort."""
+    """Return the rows that sort a marker: by bins first, after which little is left to sort."""
     low, high = marker.min(), marker.max()
     with np.errstate(all="ignore"):
         scale = (_BINS - 1) / (high - low)

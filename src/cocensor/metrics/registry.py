@@ -70,7 +70,7 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
     ...     name, label, direction, range = "calibration", "calibration in the large", "smaller", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
-    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         means = {name: p.read(status.times, slice(None)).mean(axis=0) for name, p in predictions.items()}
     ...         return {name: MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
     >>> metric("calibration")
     Calibration()
@@ -124,7 +124,7 @@ def metric_kinds() -> dict[str, type[Metric]]:
 
 
 def metric_labels() -> dict[str, str]:
-    """What metrics are called in tables and figures, by name."""
+    """The labels of metrics in tables and figures, by name."""
     return {name: kind.label for name, kind in _REGISTRY.items()}
 
 

@@ -1,4 +1,4 @@
-"""From the arguments of a score to a status and predictions; times to score at."""
+"""The arguments of score functions, read into weights and predictions; times to score at."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
 
 
 class OverTime(Protocol):
-    """What has values at each time, or several at each: a metric, or a table of such."""
+    """A metric with values at each time, or a table of such."""
 
     def values_over_time(
         self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> Mapping[Any, FloatArray]:
-        """By model, in the order of the times given."""
+        """The values by model, in the order of the times given."""
 
     def functionals_over_time(self, status: EventWeights, predictions: Mapping[Any, Predicted]) -> Linearised:
-        """The same as functions of the weights."""
+        """The values as functions of the weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreRequest:
-    """What a score function is to compute, checked: scores of one model or several, under one adjustment."""
+    """The checked arguments of a score function: one model or several, under one adjustment."""
 
     chosen: Adjustment | Fitted
     samples: Samples
@@ -168,7 +168,7 @@ class ScoreRequest:
         )
 
     def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
-        """What a score function returns, from the values by model and, where asked for, the influences on them."""
+        """Return the result of a score function: the values by model, with influences a pair of such."""
         lots = [by_model if self.several else by_model[""] for by_model in (values, *moved)]
         return tuple(lots) if moved else lots[0]
 
@@ -296,10 +296,8 @@ def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> Score
     return function
 
 
-def result_function(
-    body: Callable[Concatenate[Given, Settings], Result],
-) -> ResultFunction[Settings, Result]:
-    """The same of a function that gives one result for each model."""
+def result_function(body: Callable[Concatenate[Given, Settings], Result]) -> ResultFunction[Settings, Result]:
+    """Return a score function that gives one result for each model."""
     typed: Any = score_function(body)
     function: ResultFunction[Settings, Result] = typed
     return function
@@ -347,10 +345,7 @@ def _named(
 
 
 def time_grid(
-    y_train: Any,
-    y_test: Any = None,
-    n: int = 100,
-    horizon: str | float | Mapping[str, float] = "t_max",
+    y_train: Any, y_test: Any = None, n: int = 100, horizon: str | float | Mapping[str, float] = "t_max"
 ) -> FloatArray:
     """``n`` equally spaced times from 0 to the horizon.
 
