@@ -37,7 +37,7 @@ class Share(SectionMetric):
         return Profile(np.array([1.0, 2.0]), np.array([1.0, 2.0]) * self.value(section))
 
     def profile_functionals(self, status, predictions):
-        return SectionFunctionals(self, predictions, np.array([[1.0, 2.0]]))
+        return SectionFunctionals(self.linear, predictions, np.array([[1.0, 2.0]]))
 
 
 @pytest.fixture(scope="module")

@@ -169,7 +169,7 @@ class CumulativeDynamicAUC(SectionMetric):
             if keep:
                 known[names[m], k] = self.linear(section)
             curves[m, k] = known[names[m], k].value if keep else self.value(section)
-        return MeanAUC(self, predictions, np.ones((sums.size, 1)), known, curves=curves, sums=sums)
+        return MeanAUC(self.linear, predictions, np.ones((sums.size, 1)), known, curves=curves, sums=sums)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

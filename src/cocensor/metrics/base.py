@@ -481,7 +481,7 @@ class SectionMetric(SingleTime, Metric):
         for name, section in at_one_time(status, predictions):
             linear = known[name, 0] = self.linear(section)
             values[name] = self._with_profile(linear.value, section)
-        return values, SectionFunctionals(self, predictions, np.ones((1, 1)), known)
+        return values, SectionFunctionals(self.linear, predictions, np.ones((1, 1)), known)
 
     def _with_profile(self, value: float, section: Section) -> MetricValue:
         return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
@@ -495,7 +495,7 @@ class SectionMetric(SingleTime, Metric):
 
     def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time, in the order given."""
-        return SectionFunctionals(self, predictions, status.grid.restore(np.eye(status.grid.sorted.size)))
+        return SectionFunctionals.over_time(self.linear, status, predictions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -506,10 +506,17 @@ class SectionFunctionals:
     derivatives that were computed before, by model and place among the sorted times.
     """
 
-    metric: SectionMetric
+    compute: Callable[[Section], Linear]
     predictions: Mapping[str, Predicted]
     time_weights: FloatArray
     known: Mapping[tuple[str, int], Linear] = field(default_factory=dict)
+
+    @classmethod
+    def over_time(
+        cls, compute: Callable[[Section], Linear], status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> Self:
+        """The values at each time of the status, in the order given."""
+        return cls(compute, predictions, status.grid.restore(np.eye(status.grid.sorted.size)))
 
     @property
     def size(self) -> int:
@@ -518,7 +525,7 @@ class SectionFunctionals:
 
     def linear(self, model: str, k: int, section: Section) -> Linear:
         """Return the value of a model at a time that is summed up."""
-        return self.known.get((model, k)) or self.metric.linear(section)
+        return self.known.get((model, k)) or self.compute(section)
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Yield the derivatives for some times in each part."""

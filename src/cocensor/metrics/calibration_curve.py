@@ -19,7 +19,14 @@ from cocensor.data.times import shown_time
 from cocensor.inference.bands import normal_quantile, simultaneous_quantile
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics.base import Linear, LinearAtOneTime, Section, SectionMetric, at_one_time, over_sections
+from cocensor.metrics.base import (
+    Linear,
+    LinearAtOneTime,
+    Section,
+    SectionFunctionals,
+    at_one_time,
+    over_sections,
+)
 from cocensor.metrics.calibration import (
     CloglogFit,
     HighCalibrationError,
@@ -447,35 +454,6 @@ class MeanCalibration:
         return self.observed - self.predicted
 
 
-class _Difference(SectionMetric):
-    """The share observed event-free less the mean predicted."""
-
-    at = None
-    name = "difference"
-    label = "observed less predicted"
-    direction = "smaller"
-    range = (-1.0, 1.0)
-
-    def value(self, section: Section) -> float:
-        """The difference; NaN where nobody counts."""
-        predicted, observed = _predicted_and_observed(section)
-        return observed - predicted
-
-    def linear(self, section: Section) -> Linear:
-        """The difference and its derivatives, by the rule for quotients; ``own`` has the mean prediction too."""
-        a, b = section.event_free, section.event
-        predicted, observed = _predicted_and_observed(section)
-        total = float(a.sum() + b.sum())
-        by_a, by_b = np.full(a.size, (1.0 - observed) / total), np.full(a.size, -observed / total)
-        own = a.size * (a * by_a + b * by_b) - (section.survival - predicted)
-        return Linear(observed - predicted, by_a, by_b, own)
-
-
-def _share_event_free(section: Section) -> float:
-    total = float(section.event_free.sum() + section.event.sum())
-    return float(section.event_free.sum()) / total if total > 0 else np.nan
-
-
 @result_function
 def mean_calibration(
     given: Given, *, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
@@ -516,7 +494,7 @@ def mean_calibration(
     request = given.read(**assumed)
 
     def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
-        functionals = _Difference().functionals_over_time(status, models)
+        functionals = SectionFunctionals.over_time(_difference, status, models)
         rows, unknown = rows_of(functionals, status, request.samples.y_test)
         notes = (noted("no_standard_errors", why=unknown),) if unknown else ()
         names = tuple(map(str, range(status.times.size)))
@@ -536,4 +514,17 @@ def mean_calibration(
 
 
 def _predicted_and_observed(section: Section) -> tuple[float, float]:
-    return float(section.survival.mean()), _share_event_free(section)
+    """The mean predicted, and the share observed event-free; NaN where nobody counts."""
+    total = float(section.event_free.sum() + section.event.sum())
+    observed = float(section.event_free.sum()) / total if total > 0 else np.nan
+    return float(section.survival.mean()), observed
+
+
+def _difference(section: Section) -> Linear:
+    """The observed less the predicted, by the rule for quotients; ``own`` has the mean prediction too."""
+    a, b = section.event_free, section.event
+    predicted, observed = _predicted_and_observed(section)
+    total = float(a.sum() + b.sum())
+    by_a, by_b = np.full(a.size, (1.0 - observed) / total), np.full(a.size, -observed / total)
+    own = a.size * (a * by_a + b * by_b) - (section.survival - predicted)
+    return Linear(observed - predicted, by_a, by_b, own)

@@ -344,9 +344,8 @@ class _Moves:
             for m, predicted in enumerate(self.predictions.values()):
                 order = self.metric._order(status, steps, predicted)
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
-                for rows, share, by_gain, by_around, presence in _by_steps(steps, order, *self.sums[m]):
-                    by_weights = _by_weights(by_gain, by_around, first=start == 0)
-                    for total, values in zip((gradient.event_free, gradient.event), by_weights, strict=True):
+                for rows, share, by_a, by_b, presence in _by_weights(steps, order, *self.sums[m]):
+                    for total, values in (gradient.event_free, by_a), (gradient.event, by_b):
                         both = values if share == 1.0 else total.take(rows, axis=0) + share * values
                         put_rows(total, rows, both)
                     own[rows, m] += status.n * share * presence
@@ -357,10 +356,10 @@ class _Moves:
             yield Part(status.at_columns(columns), functionals, slice(None))
 
 
-def _by_steps(
+def _by_weights(
     steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
-    """The derivatives of the quotient by what b gains in each step, and by the sum of a around it.
+    """The derivatives of the quotient by the weights a and b at the ends of steps.
 
     They come for some subjects at a time, with a share; and beside them what the presence of each of these adds.
     """
@@ -372,18 +371,12 @@ def _by_steps(
         by_gain = (around_below - value * (all_around - around)) / pairs
         by_around = ((1.0 - value) * (all_gained - gained) - gained_below) / pairs
         presence = np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
-        yield rows, share, by_gain, by_around, presence
-
-
-def _by_weights(by_gain: FloatArray, by_around: FloatArray, *, first: bool) -> tuple[FloatArray, FloatArray]:
-    """The derivatives by the weights at the ends of steps; before the ``first`` time a is what a and b are then."""
-    n, n_steps = by_gain.shape
-    alpha, beta = np.zeros((2, n, n_steps + 1))
-    alpha[:, 1:], beta[:, 1:] = by_around, by_gain
-    alpha[:, :-1] += by_around
-    beta[:, :-1] -= by_gain
-    if not first:
-        return alpha, beta
-    alpha[:, 1] += alpha[:, 0]
-    beta[:, 1] += alpha[:, 0]
-    return alpha[:, 1:], beta[:, 1:]
+        alpha, beta = np.zeros((2, rows.size, steps.size + 1))
+        alpha[:, 1:], beta[:, 1:] = by_around, by_gain
+        alpha[:, :-1] += by_around
+        beta[:, :-1] -= by_gain
+        if steps.columns.start == 0:  # before the first time a is what a and b are then
+            alpha[:, 1] += alpha[:, 0]
+            beta[:, 1] += alpha[:, 0]
+            alpha, beta = alpha[:, 1:], beta[:, 1:]
+        yield rows, share, alpha, beta, presence
