@@ -156,19 +156,18 @@ class CumulativeDynamicAUC(SectionMetric):
         self, status: EventWeights, predictions: Mapping[str, Predicted], *, keep: bool = False
     ) -> MeanAUC:
         """The mean over the times, whose derivatives are kept, or made when they are asked for."""
-        names, known = list(predictions), dict[tuple[str, int], Linear]()
-        sums = np.zeros(status.grid.sorted.size)
-        curves = np.full((len(names), sums.size), np.nan)
+        known, sums = dict[tuple[str, int], Linear](), np.zeros(status.grid.sorted.size)
+        curves = {name: np.full(sums.size, np.nan) for name in predictions}
 
         def tiles() -> Iterator[Tile]:
-            for tile in status.tiles(n_held(2 * len(names))) if keep else status.tiles():
+            for tile in status.tiles(n_held(2 * len(curves))) if keep else status.tiles():
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        for m, k, section in by_section(status, predictions, tiles()):
+        for name, k, section in by_section(status, predictions, tiles()):
             if keep:
-                known[names[m], k] = self.linear(section)
-            curves[m, k] = known[names[m], k].value if keep else self.value(section)
+                known[name, k] = self.linear(section)
+            curves[name][k] = known[name, k].value if keep else self.value(section)
         return MeanAUC(self.linear, predictions, np.ones((sums.size, 1)), known, curves=curves, sums=sums)
 
 
@@ -176,10 +175,10 @@ class CumulativeDynamicAUC(SectionMetric):
 class MeanAUC(SectionFunctionals):
     r"""The mean AUC :math:`\sum_k AUC_k\,\Delta B_k / B_K` of several models, with B the sum of b.
 
-    ``curves`` has the AUC by model and sorted time, ``sums`` B at each of the times.
+    ``curves`` has the AUC at each of the sorted times by model, ``sums`` B.
     """
 
-    curves: FloatArray
+    curves: Mapping[str, FloatArray]
     sums: FloatArray
 
     def values(self, grid: TimeGrid) -> dict[str, MetricValue]:
@@ -187,28 +186,27 @@ class MeanAUC(SectionFunctionals):
         events = new_events(self.sums)
         return {
             name: MetricValue(mean_over_events(curve, events), grid.restore(curve))
-            for name, curve in zip(self.predictions, self.curves, strict=True)
+            for name, curve in self.curves.items()
         }
 
     @cached_property
     def _weights(self) -> tuple[FloatArray, dict[str, FloatArray]]:
         """The share of the events of each time, and by model the derivatives of the mean by the sum of b at each."""
         events = new_events(self.sums)
-        curves = np.where(events == 0, 0.0, self.curves)
+        curves = np.where(events == 0, 0.0, list(self.curves.values()))
         with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
             shares = events / events.sum()
             by_new = (curves - curves @ events[:, None] / events.sum()) / events.sum()
         # The sum at a time adds to the new events there, and takes from those of the next time.
         by_sums = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
         by_sums[:, self.sums < 0] = 0.0
-        return shares, dict(zip(self.predictions, by_sums, strict=True))
+        return shares, dict(zip(self.curves, by_sums, strict=True))
 
     def linear(self, model: str, k: int, section: Section) -> Linear:
         """The AUC at a time by its share of the events, and these by the weights."""
         shares, by_sums = self._weights
-        linear = Linear(0.0, *np.zeros((2, section.event.size)))
-        if shares[k]:
-            linear = super().linear(model, k, section)
+        nothing = np.zeros(section.event.size)
+        linear = super().linear(model, k, section) if shares[k] else Linear(0.0, nothing, nothing)
         by_b = shares[k] * linear.event + by_sums[model][k]
         return Linear(shares[k] * linear.value, shares[k] * linear.event_free, by_b)
 

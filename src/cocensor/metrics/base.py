@@ -288,13 +288,9 @@ class SingleTime:
         """Check the time, and take it into the name, which sets several apart."""
         if self.at is not None:
             at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
-            in_label = f"{label} at {time_in_label(at, self.unit)}"
-            for attribute, value in (
-                ("at", at),
-                ("name", f"{name} at {time_in_name(at)}"),
-                ("label", in_label),
-            ):
-                object.__setattr__(self, attribute, value)
+            object.__setattr__(self, "at", at)
+            object.__setattr__(self, "name", f"{name} at {time_in_name(at)}")
+            object.__setattr__(self, "label", f"{label} at {time_in_label(at, self.unit)}")
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """The one time."""
@@ -392,34 +388,33 @@ def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterat
 
 
 def by_section(
-    status: EventWeights, predictions: Mapping[Any, Predicted], tiles: Iterator[Tile] | None = None
-) -> Iterator[tuple[int, int, Section]]:
-    """Yield all sections: the number of the model, the place among the sorted times, and the section."""
+    status: EventWeights, predictions: Mapping[Model, Predicted], tiles: Iterator[Tile] | None = None
+) -> Iterator[tuple[Model, int, Section]]:
+    """Yield all sections: the model, the place among the sorted times, and the section."""
     for tile in status.tiles() if tiles is None else tiles:
-        for m, predicted in enumerate(predictions.values()):
+        for name, predicted in predictions.items():
             for k, section in sections(status, tile, predicted):
-                yield m, k, section
+                yield name, k, section
 
 
 def over_sections(
     status: EventWeights,
-    predictions: Mapping[Any, Predicted],
+    predictions: Mapping[Model, Predicted],
     compute: Callable[[Section], FloatArray | Sequence[float]],
     size: int,
-) -> dict[Any, FloatArray]:
+) -> dict[Model, FloatArray]:
     """Return values of each section by model, (size, times in the order given); NaN after the end of the status."""
-    values = np.full((len(predictions), size, status.grid.sorted.size), np.nan)
-    for m, k, section in by_section(status, predictions):
-        values[m, :, k] = compute(section)
-    return dict(zip(predictions, status.grid.restore(values), strict=True))
+    values = {name: np.full((size, status.grid.sorted.size), np.nan) for name in predictions}
+    for name, k, section in by_section(status, predictions):
+        values[name][:, k] = compute(section)
+    return {name: status.grid.restore(by_time) for name, by_time in values.items()}
 
 
 def at_one_time(
     status: EventWeights, predictions: Mapping[Model, Predicted]
 ) -> Iterator[tuple[Model, Section]]:
     """Yield each model with its section at the one time of a status; nothing where that has ended."""
-    names = list(predictions)
-    return ((names[m], section) for m, _, section in by_section(status, predictions))
+    return ((name, section) for name, _, section in by_section(status, predictions))
 
 
 class Linear(NamedTuple):
