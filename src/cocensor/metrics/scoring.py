@@ -28,7 +28,7 @@ from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics.array_scores import ArraysAsked
-from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
@@ -76,47 +76,39 @@ class ScoreRequest:
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-
-        def shaped(values: FloatArray, *moved: Influence) -> tuple[Any, ...]:
-            first = self.single and values.ndim == 1
-            influences = [_where_defined(each, values) for each in moved]
-            return self._at_the_times(values), *(each[0] if first else each for each in influences)
-
         functionals = [metric.functionals_over_time] if return_influence else []
-        return self._scored(metric.values_over_time, functionals, shaped)
+        return self._scored(metric.values_over_time, functionals)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         weights = time_weights(self.grid.sorted, integration)[:, None]
 
-        def averaged(values: FloatArray, *moved: Influence) -> tuple[Any, ...]:
-            return time_average(self.grid.times, values, integration), *(each[0] for each in moved)
+        def averages(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+            curves = metric.values_over_time(status, models)
+            return {name: time_average(self.grid.times, curves[name], integration) for name in models}
 
         functionals = [partial(metric.functionals_by_time, weights=weights)] if return_influence else []
-        return self._scored(metric.values_over_time, functionals, averaged)
+        return self._scored(averages, functionals)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def value(found: MetricValue, *moved: Influence) -> tuple[Any, ...]:
-            return found.value, *(each[0] for each in moved)
+        def values(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+            return {name: found.value for name, found in metric.evaluate(status, models).items()}
 
         functionals = [metric.functionals] if return_influence else []
-        return self._scored(metric.evaluate, functionals, value, metric.grid(self.grid))
+        return self._scored(values, functionals, metric.grid(self.grid))
 
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
 
-        def pair(found: MetricValue, *moved: Influence) -> tuple[Any, ...]:
-            curve: Any = found.curve
-            values = self._at_the_times(curve), found.value
-            if not moved:
-                return (values,)
-            over_time, mean = _where_defined(moved[0], curve), _where_defined(moved[1], found.value)
-            return values, (over_time[0 if self.single else slice(None)], mean[0])
+        def pairs(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+            return {
+                name: (found.curve, found.value) for name, found in metric.evaluate(status, models).items()
+            }
 
         functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
-        return self._scored(metric.evaluate, functionals, pair)
+        return self._scored(pairs, functionals)
 
     def each(
         self,
@@ -124,7 +116,7 @@ class ScoreRequest:
         grid: TimeGrid | None = None,
     ) -> Any:
         """The result of a function of a status and models, by model; at other times where ``grid`` says so."""
-        return self._scored(compute, [], lambda result: (result,), grid)
+        return self._scored(compute, [], grid)
 
     def each_time(self, compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
@@ -138,34 +130,45 @@ class ScoreRequest:
 
         return self.each(by_time)
 
-    def _at_the_times(self, values: Any) -> Any:
-        """Values over times; at a single time what there is at that: a number, or an array of several."""
-        if not self.single:
-            return values
-        return float(values[0]) if values.ndim == 1 else values[0]
-
     @one_blas_thread
     def _scored(
         self,
         compute: Callable[..., Mapping[Any, Any]],
         functionals: Sequence[Callable[..., Linearised]],
-        shaped: Callable[..., tuple[Any, ...]],
         grid: TimeGrid | None = None,
     ) -> Any:
         """Values with one fit, and one status where it can be; with ``functionals`` a pair of these and influences."""
-        results: dict[Any, tuple[Any, ...]] = {}
+        values, moved = dict[Any, Any](), dict[Any, Any]()
         fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
         for models, _, status in fits:
-            values = compute(status, models)
-            moved = [
+            by_model = compute(status, models)
+            lots = [
                 influence(status, functional(status, models), self.samples.y_test).split(len(models))
                 for functional in functionals
             ]
-            for name, *influences in zip(models, *moved, strict=True):
-                results[name] = shaped(values[name], *influences)
-        return self.returned(
-            *(dict(zip(results, lot, strict=True)) for lot in zip(*results.values(), strict=True))
-        )
+            for name, *influences in zip(models, *lots, strict=True):
+                values[name] = self._at_the_times(by_model[name])
+                if influences:
+                    moved[name] = self._on(by_model[name], *influences)
+        return self.returned(values, moved) if functionals else self.returned(values)
+
+    def _at_the_times(self, value: Any) -> Any:
+        """A value, or values over time; at a single time what there is at that: a number, or an array of several."""
+        if isinstance(value, tuple):
+            return tuple(map(self._at_the_times, value))
+        if not (self.single and isinstance(value, np.ndarray)):
+            return value
+        return float(value[0]) if value.ndim == 1 else value[0]
+
+    def _on(self, value: Any, *moved: Influence) -> Any:
+        """The influence on a value, or on values over time; NaN where these are not defined."""
+        if isinstance(value, tuple):
+            return tuple(map(self._on, value, moved))
+        undefined, [influence_on_value] = np.isnan(np.ravel(value)), moved
+        if undefined.any():
+            influence_on_value = influence_on_value * np.where(undefined, np.nan, 1.0)
+        alone = np.ndim(value) == 0 or (self.single and value.ndim == 1)
+        return influence_on_value[0] if alone else influence_on_value
 
     def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
         """Return the result of a score function: the values by model, with influences a pair of such."""
@@ -301,12 +304,6 @@ def result_function(body: Callable[Concatenate[Given, Settings], Result]) -> Res
     typed: Any = score_function(body)
     function: ResultFunction[Settings, Result] = typed
     return function
-
-
-def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:
-    """The influence on values, NaN on those that are not defined."""
-    undefined = np.isnan(np.ravel(values))
-    return moved * np.where(undefined, np.nan, 1.0) if undefined.any() else moved
 
 
 def _named(
