@@ -189,10 +189,10 @@ def survival_calibration_curve(
     >>> risk = np.exp(rng.normal(size=500))
     >>> event, dropout = rng.exponential(1 / risk), rng.exponential(2.0, size=500)
     >>> y = (np.minimum(event, dropout), event <= dropout)
-    >>> found = survival_calibration_curve(y, y, np.exp(-np.outer(0.5 * risk, [1.0])), 1.0)
-    >>> round(found.observed_expected.value, 2), round(found.slope.value, 2), round(found.intercept.value, 2)
+    >>> curve = survival_calibration_curve(y, y, np.exp(-np.outer(0.5 * risk, [1.0])), 1.0)
+    >>> round(curve.observed_expected.value, 2), round(curve.slope.value, 2), round(curve.intercept.value, 2)
     (1.47, 0.96, 0.77)
-    >>> found.groups.predicted.round(2)[:3], found.groups.observed.round(2)[:3]
+    >>> curve.groups.predicted.round(2)[:3], curve.groups.observed.round(2)[:3]
     (array([0.09, 0.16, 0.22]), array([0.24, 0.31, 0.47]))
 
     References
@@ -484,10 +484,10 @@ def mean_calibration(
     >>> from cocensor import mean_calibration
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
-    >>> found = mean_calibration(y, y, predicted, [1.5, 3.5])
-    >>> found.predicted, found.observed
+    >>> means = mean_calibration(y, y, predicted, [1.5, 3.5])
+    >>> means.predicted, means.observed
     (array([0.8  , 0.475]), array([0.75 , 0.375]))
-    >>> found.standard_error.round(3)
+    >>> means.standard_error.round(3)
     array([0.185, 0.247])
     """
     quantile = normal_quantile(confidence_level)

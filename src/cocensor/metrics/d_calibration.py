@@ -223,12 +223,12 @@ def d_calibration(
     >>> y = (rng.exponential(size=400), np.ones(400, bool))
     >>> times = np.linspace(0.0, 3.0, 100)
     >>> curves = {"true": np.tile(np.exp(-times), (400, 1)), "late": np.tile(np.exp(-0.6 * times), (400, 1))}
-    >>> found = d_calibration(y, y, curves, times, n_cells=5)
-    >>> found["late"].observed.round(2)
+    >>> results = d_calibration(y, y, curves, times, n_cells=5)
+    >>> results["late"].observed.round(2)
     array([0.01, 0.17, 0.21, 0.24, 0.33, 0.03])
-    >>> found["late"].expected.round(2)
+    >>> results["late"].expected.round(2)
     array([0.03, 0.2 , 0.2 , 0.2 , 0.2 , 0.17])
-    >>> {name: round(each.pvalue, 3) for name, each in found.items()}
+    >>> {name: round(result.pvalue, 3) for name, result in results.items()}
     {'true': 0.478, 'late': 0.0}
 
     References

@@ -331,8 +331,8 @@ def decision_curve_at(
     try:
         if status.n < 2:
             raise ValueError("a single subject gives no standard error.")
-        none, each = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
-        gradients = (DenseGradient(none, each), DenseGradient(each, none))
+        none, share = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
+        gradients = (DenseGradient(none, share), DenseGradient(share, none))
         everybody = influence(status, Functionals(gradients, np.ones((1, 1))), y)
         step = max(1, _AT_ONCE // (status.n * len(predictions)))
         for start in range(0, thresholds.size, step):
@@ -357,10 +357,10 @@ def benefits(section: Section, thresholds: FloatArray) -> FloatArray:
     """The net benefit at each of several thresholds: sums over subjects from the riskiest on."""
     riskiest = section.order.rows[::-1]
     treated = np.searchsorted(section.survival[riskiest], _reaching(thresholds), side="right")
-    in_vain, found = (
+    in_vain, events = (
         np.append(0.0, np.cumsum(weight[riskiest]))[treated] for weight in (section.event_free, section.event)
     )
-    return (found - in_vain * odds(thresholds)) / section.normaliser
+    return (events - in_vain * odds(thresholds)) / section.normaliser
 
 
 def _linear(section: Section, threshold: float) -> Linear:

@@ -26,8 +26,8 @@ from cocensor.metrics.proper import (
 )
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each
-    for each in (
+    kind.name: kind
+    for kind in (
         IntegratedBrierScore,
         BrierScore,
         IntegratedLogScore,
@@ -167,5 +167,8 @@ def metric(name: str, **settings: Any) -> Metric:
 
 def settings_of(kind: Any) -> dict[str, bool]:
     """The settings of a metric's class, if it is a dataclass, and whether each must be given."""
-    own = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
-    return {each.name: each.default is MISSING and each.default_factory is MISSING for each in own}
+    settings = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
+    return {
+        setting.name: setting.default is MISSING and setting.default_factory is MISSING
+        for setting in settings
+    }

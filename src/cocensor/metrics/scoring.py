@@ -94,7 +94,7 @@ class ScoreRequest:
         """The value over all times."""
 
         def values(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
-            return {name: found.value for name, found in metric.evaluate(status, models).items()}
+            return {name: score.value for name, score in metric.evaluate(status, models).items()}
 
         functionals = [metric.functionals] if return_influence else []
         return self._scored(values, functionals, metric.grid(self.grid))
@@ -104,7 +104,7 @@ class ScoreRequest:
 
         def pairs(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
             return {
-                name: (found.curve, found.value) for name, found in metric.evaluate(status, models).items()
+                name: (score.curve, score.value) for name, score in metric.evaluate(status, models).items()
             }
 
         functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
