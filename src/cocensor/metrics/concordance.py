@@ -5,15 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, as_vector, check_length, row_blocks
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.tile import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.metrics.base import Metric, MetricValue, n_held, refuse_until
@@ -77,9 +79,10 @@ class Concordance(Metric):
         refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
+            taken = steps.of_once if len(predictions) == 1 else steps.of
             for m, predicted in enumerate(predictions.values()):
                 order = self._order(status, steps, predicted)
-                sums[m] += order.pair_sums(steps.of, steps.size)
+                sums[m] += order.pair_sums(taken, steps.size)
         values = {
             name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
             for name, (ordered, pairs) in zip(predictions, sums, strict=True)
@@ -90,7 +93,7 @@ class Concordance(Metric):
         """The order of the subjects by one model."""
         times = status.grid.sorted
         if self.time_dependent:
-            return OrdersByColumn(predictions.marker(times[steps.columns], slice(None)))
+            return OrdersByColumn(predictions.marker(times[steps.tile.columns], slice(None)))
         key = "risk" if isinstance(predictions, RiskScores) else times.tobytes()
         return orders_of(predictions).of(key, lambda: one_risk(predictions, times))
 
@@ -285,39 +288,56 @@ def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
     return risk
 
 
-class _Steps(NamedTuple):
-    """All subjects from each time of a tile to the time before it: (subjects, columns) each.
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """All subjects from each time of a tile to the time before it.
 
-    ``gained`` is what b gains, and ``around`` the sum of a at both times.
+    ``before`` has their weights a and b at the time before the first of the tile.
     """
 
-    columns: slice
-    gained: FloatArray
-    around: FloatArray
+    tile: Tile
+    before: tuple[FloatArray, FloatArray]
 
     @property
     def size(self) -> int:
-        return self.columns.stop - self.columns.start
+        return self.tile.columns.stop - self.tile.columns.start
+
+    @cached_property
+    def all(self) -> tuple[FloatArray, FloatArray]:
+        """The gains of b in each step, and the sum of a at both its ends: (subjects, columns) each."""
+        a, b = (np.ascontiguousarray(weights) for weights in (self.tile.event_free, self.tile.event))
+        return _of_steps(a, b, *self.before)
 
     def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Return both for some subjects."""
-        return self.gained.take(rows, axis=0), self.around.take(rows, axis=0)
+        gained, around = self.all
+        return gained.take(rows, axis=0), around.take(rows, axis=0)
+
+    def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """Return both where each subject is asked for once: nothing is kept, which is faster."""
+        a, b = (weights.take(rows, axis=0) for weights in (self.tile.event_free, self.tile.event))
+        return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
+
+
+def _of_steps(
+    a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    gained, around = np.empty_like(b), np.empty_like(a)
+    # Row after row in one go, which is faster than row by row; the first of each is mended.
+    np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
+    np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
+    gained[:, 0], around[:, 0] = b[:, 0] - b_before, a[:, 0] + a_before
+    return gained, around
 
 
 def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
     before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
-        a, b = (np.ascontiguousarray(weights) for weights in (tile.event_free, tile.event))
         if before is None:
-            before = a[:, 0] + b[:, 0], np.zeros(status.n)
-        gained, around = np.empty_like(b), np.empty_like(a)
-        # Row after row in one go, which is faster than row by row; the first of each is mended.
-        np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
-        np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
-        gained[:, 0], around[:, 0] = b[:, 0] - before[1], a[:, 0] + before[0]
-        yield _Steps(tile.columns, gained, around)
-        before = a[:, -1].copy(), b[:, -1].copy()
+            before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
+        yield _Steps(tile, before)
+        before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +358,7 @@ class _Moves:
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Yield the derivatives for some steps in each part; the time before the first of them is in it too."""
         for steps in _steps(status, n_held(self.size)):
-            start, stop = steps.columns.start, steps.columns.stop
+            start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
             for m, predicted in enumerate(self.predictions.values()):
@@ -366,7 +386,7 @@ def _by_weights(
     if not pairs > 0:
         return
     value = ordered / pairs
-    all_gained, all_around = steps.gained.sum(axis=0), steps.around.sum(axis=0)
+    all_gained, all_around = (values.sum(axis=0) for values in steps.all)
     for rows, share, gained, around, gained_below, around_below in order.lower(steps.of, steps.size):
         by_gain = (around_below - value * (all_around - around)) / pairs
         by_around = ((1.0 - value) * (all_gained - gained) - gained_below) / pairs
@@ -375,7 +395,7 @@ def _by_weights(
         alpha[:, 1:], beta[:, 1:] = by_around, by_gain
         alpha[:, :-1] += by_around
         beta[:, :-1] -= by_gain
-        if steps.columns.start == 0:  # before the first time a is what a and b are then
+        if steps.tile.columns.start == 0:  # before the first time a is what a and b are then
             alpha[:, 1] += alpha[:, 0]
             beta[:, 1] += alpha[:, 0]
             alpha, beta = alpha[:, 1:], beta[:, 1:]
