@@ -141,7 +141,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
             return super().evaluate_linearised(status, predictions)

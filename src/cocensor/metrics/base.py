@@ -222,10 +222,7 @@ class Metric(ABC):
 
     def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values of several models as functions of the weights of a status: what intervals rest on."""
-        _, linearised = self.evaluate_linearised(status, predictions)
-        if linearised is None:
-            raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
-        return linearised
+        raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
     def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time of the status as functions of its weights, all of the first model first."""
@@ -470,13 +467,17 @@ class SectionMetric(SingleTime, Metric):
 
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values at the one time of the status, and these as functions of the weights."""
         values, known = dict.fromkeys(predictions, MetricValue(np.nan)), dict[tuple[str, int], Linear]()
         for name, section in at_one_time(status, predictions):
             linear = known[name, 0] = self.linear(section)
             values[name] = self._with_profile(linear.value, section)
         return values, SectionFunctionals(self.linear, predictions, np.ones((1, 1)), known)
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values as functions of the weights."""
+        return self.evaluate_linearised(status, predictions)[1]
 
     def _with_profile(self, value: float, section: Section) -> MetricValue:
         return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)

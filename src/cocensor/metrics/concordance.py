@@ -74,7 +74,7 @@ class Concordance(Metric):
 
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights."""
         refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
@@ -88,6 +88,10 @@ class Concordance(Metric):
             for name, (ordered, pairs) in zip(predictions, sums, strict=True)
         }
         return values, _Moves(self, predictions, sums)
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values as functions of the weights."""
+        return self.evaluate_linearised(status, predictions)[1]
 
     def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""

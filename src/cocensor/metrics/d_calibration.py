@@ -86,7 +86,7 @@ class DCalibration(Metric):
 
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights."""
         spreads = spreads_over_cells(status, predictions, self.n_cells)
         gaps = {name: spread.surplus.sum(axis=0) / status.normaliser for name, spread in spreads.items()}
@@ -94,6 +94,10 @@ class DCalibration(Metric):
         # Cells with too much count one half, those with too little minus one half.
         sums = [(spread, 0.5 * np.sign(gaps[name])) for name, spread in spreads.items()]
         return values, cell_functionals(status, sums)
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values as functions of the weights."""
+        return self.evaluate_linearised(status, predictions)[1]
 
     def of_gaps(self, gap: FloatArray) -> MetricValue:
         """The value where shares in the cells are off by so much."""
