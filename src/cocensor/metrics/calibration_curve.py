@@ -427,7 +427,7 @@ class MeanCalibration:
     ----------
     times, predicted, observed : array of shape (T,)
     standard_error, low, high : array of shape (T,)
-        Of the difference, observed less predicted, at each time.
+        Of the difference, observed minus predicted, at each time.
     band_low, band_high : array of shape (T,)
         Limits of the difference at all times at once.
     notes : tuple of Note
@@ -450,7 +450,7 @@ class MeanCalibration:
 
     @property
     def difference(self) -> FloatArray:
-        """Observed less predicted."""
+        """Observed minus predicted."""
         return self.observed - self.predicted
 
 
@@ -521,7 +521,7 @@ def _predicted_and_observed(section: Section) -> tuple[float, float]:
 
 
 def _difference(section: Section) -> Linear:
-    """The observed less the predicted, by the rule for quotients; ``own`` has the mean prediction too."""
+    """The observed minus the predicted, by the rule for quotients; ``own`` has the mean prediction too."""
     a, b = section.event_free, section.event
     predicted, observed = _predicted_and_observed(section)
     total = float(a.sum() + b.sum())

@@ -151,7 +151,7 @@ class DCalibrationResult:
     observed, expected : array of shape (n_cells + 1,)
         Shares of the subjects in each cell; the last is "event-free at the last time". Each adds up to 1.
     standard_error, low, high : array of shape (n_cells + 1,)
-        Of the observed less the expected share, and the limits of the observed share that it gives, each cell for
+        Of the observed minus the expected share, and the limits of the observed share that it gives, each cell for
         itself; NaN where it is not known.
     statistic, df, pvalue : float, int, float
         The test that the model is calibrated; NaN, 0 and NaN where there is none.
@@ -181,8 +181,8 @@ def d_calibration(
 ) -> DCalibrationResult:
     r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
 
-    Under the true law :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls from 1
-    to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected shares
+    Under the true distribution :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls
+    from 1 to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected shares
     of the cell of levels from p to p' are
 
     .. math:: o = \frac1m\sum_i \left[a_i(\hat S_i^{-1}(p')) - a_i(\hat S_i^{-1}(p))\right], \qquad
@@ -408,7 +408,7 @@ def spreads_over_cells(
 def cell_functionals(status: EventWeights, sums: Sequence[tuple[Spread, FloatArray]]) -> Functionals:
     r"""Values :math:`\sum_c h_c d_c`, each of the spread by a model's curves, and its own h.
 
-    d is the observed less the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
+    d is the observed minus the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
     single times.
     """
     n_times, scale = status.grid.sorted.size, status.n / status.normaliser

@@ -108,11 +108,11 @@ def net_benefit(
 
     .. math:: NB(t, p) = \frac1m \sum_i 1[M_i \ge p] \left( b_i(t) - a_i(t) \frac{p}{1 - p} \right),
 
-    with the weights of the adjustment, on whose ``assumption`` it rests: events by t that are found, less treatments in
+    with the weights of the adjustment, on whose ``assumption`` it rests: events by t that are found, minus treatments in
     vain, of which :math:`(1 - p)/p` weigh as much as one event. A model that predicts a risk of 1 for everybody has the
     net benefit of "treat all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The
     weights are those of all subjects; software that estimates a Kaplan–Meier curve among those above the threshold
-    assumes that they are censored by a law of their own, and differs a little.
+    assumes that they are censored by a distribution of their own, and differs a little.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def decision_curve_at(
     refuse_until(status.valid_until, status.grid)
     values = BenefitTable(thresholds).values_over_time(status, predictions)
     [tile] = status.tiles()
-    # Treating everybody gives the events, less the others at the odds of the threshold.
+    # Treating everybody gives the events, minus the others at the odds of the threshold.
     of_both = np.array([np.ones(thresholds.size), -odds(thresholds)])
     treat_all = np.array([tile.event.sum(), tile.event_free.sum()]) @ of_both / status.normaliser
     errors, missing = np.full((len(predictions), 3, thresholds.size), np.nan), None

@@ -467,7 +467,7 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     predictions q (Dimitriadis, Gneiting and Jordan, 2021, for y of 0 and 1),
 
     - miscalibration is :math:`BS(p) - BS(\hat c)`, never negative: what recalibration would take off;
-    - discrimination is :math:`BS(\bar y) - BS(\hat c)`, never negative: what telling subjects apart takes off;
+    - discrimination is :math:`BS(\bar y) - BS(\hat c)`, never negative: what separating subjects takes off;
     - uncertainty is :math:`BS(\bar y)`, the same for all models. The last term above, of those whose status is not
       known, is part of it.
 
