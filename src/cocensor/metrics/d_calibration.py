@@ -182,8 +182,8 @@ def d_calibration(
     r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
 
     Under the true distribution :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls
-    from 1 to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected shares
-    of the cell of levels from p to p' are
+    from 1 to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected
+    shares of the cell of levels from p to p' are
 
     .. math:: o = \frac1m\sum_i \left[a_i(\hat S_i^{-1}(p')) - a_i(\hat S_i^{-1}(p))\right], \qquad
         e = \frac1n\sum_i \left(p' - \max(p, \hat S_i(h))\right)_+,
