@@ -11,9 +11,9 @@ import cocensor as cc
 from cocensor.data.predictions import PredictionsAt
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import influence
+from cocensor.metrics.base import sections
 from cocensor.metrics.calibration import Scores, _near, fit_cloglog, smooth_calibration
 from cocensor.metrics.calibration_curve import calibration_at
-from cocensor.metrics.sections import sections
 from tests.inference.case_weights import kaplan_meier
 from tests.refusals import refuses
 
@@ -89,11 +89,11 @@ def test_shapes_of_the_curve_follow_the_data():
     # Three distinct predictions: two columns and a constant tell the three shares.
     smooth = smooth_calibration(section_of(1 - b, b, survival))
     np.testing.assert_allclose(smooth.observed, means, atol=1e-9)
-    assert (smooth.form.df, [note.kind for note in smooth.notes]) == (2, ["decision"])
+    assert (smooth.df, [note.kind for note in smooth.notes]) == (2, ["decision"])
     # Subjects that do not count do not tell the third.
     counts = survival != 0.5
     smooth = smooth_calibration(section_of((1 - b) * counts, b * counts, survival))
-    assert smooth.form.df == 1
+    assert smooth.df == 1
     np.testing.assert_allclose(smooth.observed[counts], means[counts], atol=1e-9)
 
 
@@ -124,7 +124,7 @@ def test_perfect_separation_costs_degrees_of_freedom_until_there_is_a_fit():
     survival = np.linspace(0.05, 0.95, 40)
     b = (survival < 0.5).astype(float)
     smooth = smooth_calibration(section_of(1 - b, b, survival))
-    assert smooth.form.df == 0
+    assert smooth.df == 0
     np.testing.assert_allclose(smooth.observed, b.mean(), atol=1e-12)
     assert fit_cloglog(np.column_stack((np.ones(40), survival)), 1 - b, b) is None
 
@@ -139,7 +139,7 @@ def test_rounding_does_not_decide_whether_data_are_separated(seed):
     for k in range(8):
         order = np.random.default_rng(k).permutation(60)
         found = smooth_calibration(section_of(1 - b[order], b[order], survival[order]))
-        assert found.form.df == expected.form.df
+        assert found.df == expected.df
         np.testing.assert_allclose(found.observed, expected.observed[order], atol=1e-7)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.metrics.base import Profile
-from cocensor.metrics.sections import Linear, SectionFunctionals, SectionMetric
+from cocensor.metrics.base import Linear, Profile, SectionFunctionals, SectionMetric
 from cocensor.study.curves import profile_errors
 from tests.refusals import refuses
 
@@ -38,7 +37,7 @@ class Share(SectionMetric):
         return Profile(np.array([1.0, 2.0]), np.array([1.0, 2.0]) * self.value(section))
 
     def profile_functionals(self, status, predictions):
-        return SectionFunctionals(self, predictions, np.array([[1.0, 2.0]]))
+        return SectionFunctionals(self.linear, predictions, np.array([[1.0, 2.0]]))
 
 
 @pytest.fixture(scope="module")

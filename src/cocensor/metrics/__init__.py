@@ -3,7 +3,10 @@
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError, restricted_absolute_error
 from cocensor.metrics.adjusted_loss import AdjustedLoss
 from cocensor.metrics.auc import CumulativeDynamicAUC, RocCurve, cumulative_dynamic_auc, survival_roc_curve
+from cocensor.metrics.base import Linear as Linear
 from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.base import Section as Section
+from cocensor.metrics.base import SectionMetric as SectionMetric
 from cocensor.metrics.calibration import (
     HighCalibrationError,
     IntegratedCalibrationIndex,
@@ -19,7 +22,6 @@ from cocensor.metrics.calibration_curve import (
 )
 from cocensor.metrics.concordance import Concordance, concordance_index, harrell_concordance
 from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
-from cocensor.metrics.horizon import time_grid
 from cocensor.metrics.kernel import Loss as Loss
 from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
@@ -38,9 +40,7 @@ from cocensor.metrics.proper import (
     log_score,
 )
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
-from cocensor.metrics.sections import Linear as Linear
-from cocensor.metrics.sections import Section as Section
-from cocensor.metrics.sections import SectionMetric as SectionMetric
+from cocensor.metrics.scoring import time_grid
 
 __all__ = [
     "AdjustedLoss",

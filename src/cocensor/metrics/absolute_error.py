@@ -1,4 +1,4 @@
-"""How far predicted times are off."""
+"""The error of predicted times."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class RestrictedAbsoluteError(Metric):
                 object.__setattr__(self, field, f"{getattr(type(self), field)} ({self.predicted})")
 
     def in_unit(self, unit: str | None) -> Self:
-        """The same, whose label says the unit of its values."""
+        """Return the metric with the unit of its values in its label."""
         if unit is None:
             return self
-        made = copy(self)
-        object.__setattr__(made, "label", f"{self.label} in {unit}")
-        return made
+        labelled = copy(self)
+        object.__setattr__(labelled, "label", f"{self.label} in {unit}")
+        return labelled
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """All times, and 0."""
@@ -107,20 +107,20 @@ class RestrictedAbsoluteError(Metric):
     def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
-        gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))
+        gradients = (LossGradient(status, _MISSED, shares) for shares in self._shares(status, predictions))
         return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
 
     def _values(
         self, status: EventWeights, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
     ) -> dict[str, MetricValue]:
         refuse_unless_known(status)
-        missed = mean_losses(status, _MISSED, self._times(status, predictions), by_subject)
+        missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
         values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
-    def _times(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
-        horizon = status.grid.last
-        return [_TimeBefore(predicted_times(each, horizon, self.predicted)) for each in predictions.values()]
+    def _shares(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
+        times = (predicted_times(model, status.grid.last, self.predicted) for model in predictions.values())
+        return [_ShareBefore(predicted) for predicted in times]
 
 
 @score_function
@@ -131,7 +131,7 @@ def restricted_absolute_error(
     return_influence: bool = False,
     **assumed: Unpack[Assumed],
 ) -> Any:
-    r"""How far predicted times are off on average, up to the last of the times, h:
+    r"""The mean error of predicted times, up to the last of the times, h:
 
     .. math:: \frac1m\sum_i \int_0^h \left( b_i(t)\,1[t < p_i] + a_i(t)\,1[t \ge p_i] \right) dt,
 
@@ -172,15 +172,15 @@ def predicted_times(predictions: Predicted, horizon: float, predicted: Predicted
     """The time that each curve predicts, at most the horizon."""
     if not isinstance(predictions, Predictions):
         raise ValueError(f"times must be several for predicted times, but a model {predictions.limit}.")
-    found = np.empty(len(predictions))
+    times = np.empty(len(predictions))
     for rows in row_blocks(len(predictions), predictions.times.size):
         curves = predictions[rows]
-        found[rows] = curves.median() if predicted == "median" else curves.restricted_mean(horizon)
-    return np.minimum(found, horizon)
+        times[rows] = curves.median() if predicted == "median" else curves.restricted_mean(horizon)
+    return np.minimum(times, horizon)
 
 
-class _TimeBefore(Predictions):
-    """Of the stretch of time that each grid time stands for, the share before the predicted time of a subject.
+class _ShareBefore(Predictions):
+    """The share before the predicted time of a subject, of the stretch of time that each grid time stands for.
 
     A grid time stands for the times around it by a hat, 1 there and 0 at its neighbours.
     """
@@ -195,7 +195,7 @@ class _TimeBefore(Predictions):
 
     @property
     def alike(self) -> bool:
-        """No: predicted times are by subject."""
+        """False: predicted times are by subject."""
         return False
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
@@ -204,14 +204,14 @@ class _TimeBefore(Predictions):
         # How much of each gap lies before, and of it under the hat of its left end, as a share of the gap.
         passed = np.clip((self._predicted[rows][:, None] - times[:-1]) / gaps, 0.0, 1.0)
         right = 0.5 * passed**2
-        found = np.zeros((len(passed), times.size))
-        found[:, :-1] += gaps * (passed - right)
-        found[:, 1:] += gaps * right
-        return found / _widths(times)
+        before = np.zeros((len(passed), times.size))
+        before[:, :-1] += gaps * (passed - right)
+        before[:, 1:] += gaps * right
+        return before / _widths(times)
 
 
 def _widths(times: FloatArray) -> FloatArray:
-    """How much time each of the sorted times stands for."""
+    """Return the length of time that each of the sorted times stands for."""
     gaps = np.diff(times)
     if not gaps.size:
         raise ValueError("times must reach beyond 0.")

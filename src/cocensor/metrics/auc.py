@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,24 +14,27 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.adjustments.weights import Tile
-from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics.base import Accumulator, MetricValue, Profile
-from cocensor.metrics.ranks import Order
-from cocensor.metrics.scoring import Assumed, Given, score_function
-from cocensor.metrics.sections import (
+from cocensor.metrics.base import (
+    Accumulator,
+    LazyGradient,
     Linear,
+    MetricValue,
+    Profile,
     Section,
     SectionFunctionals,
     SectionMetric,
-    held,
-    sections,
+    at_one_time,
+    by_section,
+    n_held,
 )
+from cocensor.metrics.ranks import Order
+from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.warnings import HorizonWarning
 
 #: False positive rates at which a ROC curve is given.
@@ -42,7 +47,7 @@ _NARROWEST = 0.02
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    """How well a model separates those who had the event by a time from those still event-free.
+    """The separation of those who had the event by a time from those still event-free.
 
     See :func:`cumulative_dynamic_auc` for the equation.
 
@@ -104,7 +109,7 @@ class CumulativeDynamicAUC(SectionMetric):
         n_a, n_b = a.sum(), b.sum()
         pairs = n_a * n_b - float(a @ b)
         if not pairs > 0 or order.constant:
-            return Linear(0.5 if pairs > 0 else np.nan, *np.zeros((2, a.size)))
+            return Linear(0.5, *np.zeros((2, a.size))) if pairs > 0 else Linear.undefined(a.size)
         a, b = a[order.rows], b[order.rows]
         by_b, by_a = order.others_below(a), order.others_below(b)
         value = float(b @ by_b / pairs)
@@ -123,89 +128,87 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
-        [tile] = status.tiles()
-        gradients: list[RocGradient] = []
-        for each in predictions.values():
-            found = [_roc(section).gradients(section.marker) for _, section in sections(status, tile, each)]
-            gradients += found[0] if found else [NO_CURVE] * FALSE_ALARMS.size
-        return Functionals(tuple(gradients), np.ones((1, 1)))
+        by_model = dict.fromkeys(predictions, [LazyGradient(_nothing)] * FALSE_ALARMS.size)
+        for name, section in at_one_time(status, predictions):
+            by_model[name] = _roc(section).gradients(section.marker)
+        return Functionals(tuple(chain.from_iterable(by_model.values())), np.ones((1, 1)))
 
     def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
-        return self._means(status, predictions, *self._over_time(status, predictions))
+        return self._mean(status, predictions).values(status.grid)
 
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
             return super().evaluate_linearised(status, predictions)
-        known = dict[tuple[int, int], Linear]()
-        at_once = status.fit_in_one(held(2 * len(predictions)))
-        curves, sums = self._over_time(status, predictions, known if at_once else None)
-        values = self._means(status, predictions, curves, sums)
-        return values, self._mean_linearised(predictions, curves, sums, known)
+        mean = self._mean(status, predictions, keep=status.fit_in_one(n_held(2 * len(predictions))))
+        return mean.values(status.grid), mean
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
         """At one time the weights and predictions of all subjects can be held."""
         return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
 
-    def _means(
-        self, status: EventWeights, predictions: Mapping[str, Predicted], curves: FloatArray, sums: FloatArray
-    ) -> dict[str, MetricValue]:
-        return {
-            name: MetricValue(mean_over_events(curve, new_events(sums)), status.grid.restore(curve))
-            for name, curve in zip(predictions, curves, strict=True)
-        }
+    def _mean(
+        self, status: EventWeights, predictions: Mapping[str, Predicted], *, keep: bool = False
+    ) -> MeanAUC:
+        """The mean over the times, whose derivatives are kept, or made when they are asked for."""
+        known, sums = dict[tuple[str, int], Linear](), np.zeros(status.grid.sorted.size)
+        curves = {name: np.full(sums.size, np.nan) for name in predictions}
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> dict[str, FloatArray]:
-        """The AUCs at each time of the status, in the order given."""
-        curves, _ = self._over_time(status, predictions)
-        return dict(zip(predictions, status.grid.restore(curves), strict=True))
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
-        if self.at is not None:
-            return super().functionals(status, predictions)
-        return self._mean_linearised(predictions, *self._over_time(status, predictions))
-
-    def _mean_linearised(
-        self,
-        predictions: Mapping[str, Predicted],
-        curves: FloatArray,
-        sums: FloatArray,
-        known: Mapping[tuple[int, int], Linear] | None = None,
-    ) -> Linearised:
-        events = new_events(sums)
-        curves = np.where(events == 0, 0.0, curves)
-        with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
-            scale = np.broadcast_to(events / events.sum(), curves.shape)
-            mean = curves @ events[:, None] / events.sum()
-            # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
-            by_new = (curves - mean) / events.sum()
-        by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
-        by_events[:, sums < 0] = 0.0
-        return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events, known or {})
-
-    def _over_time(
-        self,
-        status: EventWeights,
-        predictions: Mapping[str, Predicted],
-        known: dict[tuple[int, int], Linear] | None = None,
-    ) -> tuple[FloatArray, FloatArray]:
-        """The AUCs by model and sorted time; and the sums of b at each time."""
-        sums = np.zeros(status.grid.sorted.size)
-
-        def with_sums() -> Iterator[Tile]:
-            for tile in status.tiles() if known is None else status.tiles(held(2 * len(predictions))):
+        def tiles() -> Iterator[Tile]:
+            for tile in status.tiles(n_held(2 * len(curves))) if keep else status.tiles():
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        return self._values(status, predictions, with_sums(), known), sums
+        for name, k, section in by_section(status, predictions, tiles()):
+            if keep:
+                known[name, k] = self.linear(section)
+            curves[name][k] = known[name, k].value if keep else self.value(section)
+        return MeanAUC(self.linear, predictions, np.ones((sums.size, 1)), known, curves=curves, sums=sums)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanAUC(SectionFunctionals):
+    r"""The mean AUC :math:`\sum_k AUC_k\,\Delta B_k / B_K` of several models, with B the sum of b.
+
+    ``curves`` has the AUC at each of the sorted times by model, ``sums`` B.
+    """
+
+    curves: Mapping[str, FloatArray]
+    sums: FloatArray
+
+    def values(self, grid: TimeGrid) -> dict[str, MetricValue]:
+        """The means, and what they are means of in the order of the times given."""
+        events = new_events(self.sums)
+        return {
+            name: MetricValue(mean_over_events(curve, events), grid.restore(curve))
+            for name, curve in self.curves.items()
+        }
+
+    @cached_property
+    def _weights(self) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """The share of the events of each time, and by model the derivatives of the mean by the sum of b at each."""
+        events = new_events(self.sums)
+        curves = np.where(events == 0, 0.0, list(self.curves.values()))
+        with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
+            shares = events / events.sum()
+            by_new = (curves - curves @ events[:, None] / events.sum()) / events.sum()
+        # The sum at a time adds to the new events there, and takes from those of the next time.
+        by_sums = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
+        by_sums[:, self.sums < 0] = 0.0
+        return shares, dict(zip(self.curves, by_sums, strict=True))
+
+    def linear(self, model: str, k: int, section: Section) -> Linear:
+        """The AUC at a time by its share of the events, and these by the weights."""
+        shares, by_sums = self._weights
+        nothing = np.zeros(section.event.size)
+        linear = super().linear(model, k, section) if shares[k] else Linear(0.0, nothing, nothing)
+        by_b = shares[k] * linear.event + by_sums[model][k]
+        return Linear(shares[k] * linear.value, shares[k] * linear.event_free, by_b)
 
 
 #: Up to this many subjects of a stream the AUC at a single time is that of all, whose predictions for it are held.
@@ -225,11 +228,9 @@ class SingleTimeAUC:
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
         [tile] = status.tiles()
-        weights = np.concatenate(tile.by_time)
-        markers = {
-            name: predictions[name].marker(self.grid.sorted, slice(None))[:, 0] for name in self.models
-        }
-        self._batches.append((weights, markers))
+        times = self.grid.sorted
+        markers = {name: predictions[name].marker(times, slice(None))[:, 0] for name in self.models}
+        self._batches.append((np.concatenate(tile.by_time), markers))
 
     def merge(self, other: SingleTimeAUC) -> None:
         """Take up what another has taken up."""
@@ -240,13 +241,13 @@ class SingleTimeAUC:
         if until <= self.grid.last:
             return {name: MetricValue(np.nan) for name in self.models}
         event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
-        found = {}
+        values = {}
         for name in self.models:
             order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
             value = area(order, event_free, event)
             profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
-            found[name] = MetricValue(value, profile=profile)
-        return found
+            values[name] = MetricValue(value, profile=profile)
+        return values
 
 
 def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
@@ -260,12 +261,12 @@ def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
 
 
 def new_events(sums: FloatArray) -> FloatArray:
-    """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
+    """Return the gains of the sums of b at each time; where weights below 0 prevail, nobody had the event yet."""
     return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
-    """The mean of values at times with events; NaN where one of them is not defined, or there are no events."""
+    """Return the mean of values at times with events; NaN where one of them is not defined, or there are no events."""
     used = events != 0
     total = events[used].sum()  # 0 also where weights below 0 take back what others gained
     return float(curve[used] @ events[used] / total) if total else np.nan
@@ -437,36 +438,28 @@ def survival_roc_curve(
     diagnostic marker. *Biometrics* 56, 337–344.
     """
     request = given.read(risk=True, **assumed)
-    y = request.samples.y_test
 
     def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, RocCurve]:
-        return _curves_at(status, models, y, confidence_level)
+        time = status.grid.last
+        metric, nothing = CumulativeDynamicAUC(time), np.full(FALSE_ALARMS.size, np.nan)
+        values = metric.evaluate(status, models)
+        shares = np.array([value.profile.y if value.profile else nothing for value in values.values()])
+        low, high = np.full((2, *shares.shape), np.nan)
+        if confidence_level is not None:
+            functionals = metric.profile_functionals(status, models)
+            try:
+                rows = batched_rows(status, functionals, request.samples.y_test)
+            except ValueError as error:
+                raise ValueError(f"confidence_level must be None: {error}") from error
+            names = tuple(map(str, range(shares.size)))
+            errors = Estimates(names, shares.ravel(), rows, range=metric.range)
+            low, high = np.reshape(errors.confidence_intervals(confidence_level), (2, *shares.shape))
+        return {
+            name: RocCurve(time, FALSE_ALARMS, shares[m], low[m], high[m], value.value)
+            for m, (name, value) in enumerate(values.items())
+        }
 
     return request.each_time(curves)
-
-
-def _curves_at(
-    status: EventWeights, models: Mapping[Any, Predicted], y: Survival, confidence_level: float | None
-) -> dict[Any, RocCurve]:
-    """The curves of some models at the one time of a status."""
-    metric = CumulativeDynamicAUC(float(status.grid.sorted[0]))
-    values = metric.evaluate(status, models)
-    nothing = Profile(FALSE_ALARMS, np.full(FALSE_ALARMS.size, np.nan))
-    found = np.array([(value.profile or nothing).y for value in values.values()])
-    limits = np.full((2, *found.shape), np.nan)
-    if confidence_level is not None:
-        try:
-            rows = batched_rows(status, metric.profile_functionals(status, models), y)
-        except ValueError as error:
-            raise ValueError(f"confidence_level must be None: {error}") from error
-        errors = Estimates(tuple(map(str, range(found.size))), found.ravel(), rows, range=metric.range)
-        limits = np.reshape(errors.confidence_intervals(confidence_level), limits.shape)
-    return {
-        name: RocCurve(
-            float(status.grid.sorted[0]), FALSE_ALARMS, found[m], limits[0, m], limits[1, m], value.value
-        )
-        for m, (name, value) in enumerate(values.items())
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -517,50 +510,33 @@ class Roc:
         low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
         return (self.found(high) - self.found(low)) / (high - low)
 
-    def gradients(self, marker: FloatArray) -> list[RocGradient]:
-        """The derivatives at each share of false alarms; ``marker`` is that of the order, by subject."""
+    def gradients(self, marker: FloatArray) -> list[LazyGradient]:
+        r"""The derivatives at each share p of false alarms; ``marker`` is that of the order, by subject.
+
+        By b they are :math:`(h_i - R(p))/\sum b`. Who joins those event-free moves the threshold: by a they are
+        :math:`-R'(p)(h_i - p)/\sum a`.
+        """
         alarms, _, following = self._corners
         found = self.found()
         if not np.isfinite(found[0]):
-            return [NO_CURVE] * FALSE_ALARMS.size
+            return [LazyGradient(_nothing)] * FALSE_ALARMS.size
         at = np.minimum(np.searchsorted(alarms, FALSE_ALARMS + _ROUNDING, "right") - 1, alarms.size - 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
+        called, levels = np.nan_to_num(called), marker[following[at]]
         by_free, by_event = -self.slopes() / self.event_free.sum(), 1.0 / self.event.sum()
-        each = zip(marker[following[at]], np.nan_to_num(called), FALSE_ALARMS, found, by_free, strict=True)
-        return [
-            RocGradient(marker, level, share, p, value, slope, float(by_event))
-            for level, share, p, value, slope in each
-        ]
+
+        def derivatives(rows: Rows, k: int) -> tuple[FloatArray, FloatArray]:
+            of_rows = marker[rows][:, None]
+            share = (of_rows > levels[k]) + called[k] * (of_rows == levels[k])
+            return by_free[k] * (share - FALSE_ALARMS[k]), by_event * (share - found[k])
+
+        return [LazyGradient(partial(derivatives, k=k)) for k in range(FALSE_ALARMS.size)]
 
 
-@dataclass(frozen=True, eq=False)
-class RocGradient:
-    r"""The derivatives of the share of events found at one share p of false alarms.
-
-    By b it is :math:`(h_i - R(p))/\sum b`. Who joins those event-free moves the threshold: by a it is
-    :math:`-R'(p)(h_i - p)/\sum a`.
-    """
-
-    marker: FloatArray | None
-    level: float = 0.0
-    called: float = 0.0
-    false_alarms: float = 0.0
-    found: float = 0.0
-    by_free: float = 0.0
-    by_event: float = 0.0
-
-    def of_subjects(self, rows: Rows) -> DenseGradient:
-        """Those of some subjects, at the one time."""
-        if self.marker is None:
-            return DenseGradient(np.zeros((rows.size, 1)), np.zeros((rows.size, 1)))
-        marker = self.marker[rows][:, None]
-        share = (marker > self.level) + self.called * (marker == self.level)
-        return DenseGradient(self.by_free * (share - self.false_alarms), self.by_event * (share - self.found))
-
-
-#: Of a curve that is not defined.
-NO_CURVE = RocGradient(None)
+def _nothing(rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """The derivatives of a curve that is not defined."""
+    return np.zeros((rows.size, 1)), np.zeros((rows.size, 1))
 
 
 def _roc(section: Section) -> Roc:

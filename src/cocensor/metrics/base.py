@@ -1,24 +1,41 @@
-"""What every metric is."""
+r"""The base of all metrics, and of those whose value at a time compares all subjects with each other.
+
+Discrimination and calibration are such. For a value :math:`\theta(t)` a metric gives the derivatives by the weights of
+each subject, :math:`\alpha_i = \partial\theta/\partial a_i` and :math:`\beta_i = \partial\theta/\partial b_i`, of which
+sampling errors are made. All subjects are taken at a few times at once, so that there is never a further array of all
+subjects and times.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache
 from math import isnan
-from typing import ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from cocensor._checks import FloatArray
+from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, Rows, as_times, check_number
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Linearised
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.weights import Tile
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.data.times import TimeGrid
+from cocensor.data.times import TimeGrid, with_unit
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.single_time import SingleTimes
+from cocensor.metrics.ranks import Order, orders_of
+
+Model = TypeVar("Model")
+Result = TypeVar("Result")
+#: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
+SingleTimes = Literal["never", "only", "also"]
+# Derivatives of several values at one time are held at once while they are no more numbers than this.
+_HELD_ELEMENTS = 2**23
 
 #: What metrics are about.
 Kind = Literal["overall", "discrimination", "calibration", "benefit"]
@@ -35,7 +52,7 @@ class Profile(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MetricValue:
-    """What a metric says of one model: one number, and where it is a summary over time, the values that it sums up.
+    """The value of a metric for one model: one number, and where it is a summary over time, the values it sums up.
 
     Parameters
     ----------
@@ -63,19 +80,19 @@ class MetricValue:
 
 
 class Accumulator(Protocol):
-    """What one metric needs of all subjects under one fit, for several ``models``: picklable, and small."""
+    """Sums that give a metric of several ``models`` under one fit: picklable, and small."""
 
     models: tuple[str, ...]
 
     @property
     def covariance(self) -> FloatArray | None:
-        """Of the own parts of all subjects, by model; None where they are not known."""
+        """The covariance of the own parts of all subjects, by model; None where they are not known."""
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
+        """Add the subjects of a batch."""
 
     def merge(self, other: Self) -> None:
-        """Take up what another has taken up."""
+        """Add the sums of another."""
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model, where ``until`` is from when on there are none."""
@@ -141,7 +158,7 @@ class Metric(ABC):
     ...     name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
-    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         means = {name: p.read(status.times, slice(None)).mean(axis=0) for name, p in predictions.items()}
     ...         return {name: cc.metrics.MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> result = cc.evaluate({"flat": [[0.7, 0.4]] * 4}, y, times=[1.5, 3.5], adjustments="ipcw",
@@ -176,7 +193,7 @@ class Metric(ABC):
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
-        """The values, and what :meth:`functionals` gives of them where that comes on the way; else None."""
+        """The values, and these as functions of the weights where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
 
     def grid(self, times: TimeGrid) -> TimeGrid:
@@ -194,7 +211,7 @@ class Metric(ABC):
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
 
     def in_unit(self, unit: str | None) -> Self:
-        """The same metric, whose label says the unit of time where it speaks of time."""
+        """Return the metric with the unit of time in its label, where that has a time."""
         return self
 
     def values_over_time(
@@ -216,7 +233,7 @@ class Metric(ABC):
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
-        """What adds up the values at the times of :meth:`grid` over batches of ``n`` subjects in all.
+        """Return sums over batches, of ``n`` subjects in all, that give the values at the times of :meth:`grid`.
 
         None where it takes all of them at once, or is a mean of losses, for which batches can be scored one by one.
         """
@@ -243,6 +260,340 @@ class Metric(ABC):
     def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
         """1 for the best; equal values share the better rank, and those without a value have none."""
         sign = 1.0 if self.direction == "smaller" else -1.0
-        known = {name: sign * value for name, value in values.items() if not isnan(value)}
-        ordered = sorted(known.values())
-        return {name: 1 + bisect_left(ordered, own) for name, own in known.items()}
+        losses = {name: sign * value for name, value in values.items() if not isnan(value)}
+        ordered = sorted(losses.values())
+        return {name: 1 + bisect_left(ordered, loss) for name, loss in losses.items()}
+
+
+# --- at one time
+
+
+class SingleTime:
+    """A metric with a field ``at``: the time of its value, or None for the last of an evaluation."""
+
+    at: float | None
+    unit: str | None
+    name: ClassVar[str]
+    label: ClassVar[str]
+    curve_label: ClassVar[str | None]
+
+    def __post_init__(self) -> None:
+        kind = type(self)
+        self._check_time(kind.name, kind.curve_label or kind.label)
+
+    def _check_time(self, name: str, label: str) -> None:
+        """Check the time, and take it into the name, which sets several apart."""
+        if self.at is not None:
+            at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
+            object.__setattr__(self, "at", at)
+            object.__setattr__(self, "name", f"{name} at {time_in_name(at)}")
+            object.__setattr__(self, "label", f"{label} at {time_in_label(at, self.unit)}")
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """The one time."""
+        if self.at is not None and self.at > times.last:
+            raise ValueError(
+                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
+            )
+        return TimeGrid.of([times.last if self.at is None else self.at])
+
+    def at_time(self, t: float) -> Self:
+        """Return the metric at another time."""
+        metric: Any = self
+        moved: Self = replace(metric, at=t)
+        return moved
+
+    def in_unit(self, unit: str | None) -> Self:
+        """Return the metric with the unit of its time in its label."""
+        if unit is None or self.at is None:
+            return self
+        labelled = copy(self)
+        object.__setattr__(labelled, "unit", unit)
+        labelled.__post_init__()
+        return labelled
+
+
+def time_in_name(at: float) -> str:
+    """Return a time as it stands in the name of a metric."""
+    return f"{at:.15g}" if at.is_integer() else f"{at:g}"
+
+
+def time_in_label(at: float, unit: str | None) -> str:
+    """Return a time as it stands in the label of a metric."""
+    return with_unit([time_in_name(at)], unit)
+
+
+def label_without_time(metric: Any) -> str:
+    """Return the label of a metric, without the time where it ends by that."""
+    label: str = metric.label
+    return label if metric.at is None else label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
+
+
+# --- all subjects at one time
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts."""
+
+    time: float
+    event_free: FloatArray
+    event: FloatArray
+    predictions: Predicted
+    normaliser: float
+    #: Reads the curves at several times at once, a row for each; ``_column`` is the row of this time.
+    _curves: Callable[[], FloatArray]
+    _column: int
+    _results: dict[Any, Any] = field(default_factory=dict)
+
+    @cached_property
+    def survival(self) -> FloatArray:
+        """The predicted probabilities to be event-free."""
+        return self._curves()[self._column]
+
+    @cached_property
+    def marker(self) -> FloatArray:
+        """The marker that orders the subjects by their predicted risk: the greater, the riskier."""
+        predictions = self.predictions
+        return predictions.risk if isinstance(predictions, RiskScores) else -self.survival
+
+    @cached_property
+    def order(self) -> Order:
+        """The subjects in the order of their predicted risk."""
+        key = "risk" if isinstance(self.predictions, RiskScores) else self.time
+        return orders_of(self.predictions).of(key, lambda: self.marker)
+
+    def once(self, compute: Callable[[Section], Result]) -> Result:
+        """The result of a function of the section, computed once."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        return self._results[compute]
+
+
+def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterator[tuple[int, Section]]:
+    """Yield the sections of a tile before the status ends, each with its place among the sorted times."""
+    times = status.grid.sorted[tile.columns]
+    times = times[times < status.valid_until]
+
+    @cache
+    def curves() -> FloatArray:
+        return np.ascontiguousarray(predictions.read(times, slice(None)).T)
+
+    for k, (time, a, b) in enumerate(zip(times, *tile.by_time, strict=False)):
+        section = Section(float(time), a, b, predictions, status.normaliser, curves, k)
+        yield tile.columns.start + k, section
+
+
+def by_section(
+    status: EventWeights, predictions: Mapping[Model, Predicted], tiles: Iterator[Tile] | None = None
+) -> Iterator[tuple[Model, int, Section]]:
+    """Yield all sections: the model, the place among the sorted times, and the section."""
+    for tile in status.tiles() if tiles is None else tiles:
+        for name, predicted in predictions.items():
+            for k, section in sections(status, tile, predicted):
+                yield name, k, section
+
+
+def over_sections(
+    status: EventWeights,
+    predictions: Mapping[Model, Predicted],
+    compute: Callable[[Section], FloatArray | Sequence[float]],
+    size: int,
+) -> dict[Model, FloatArray]:
+    """Return values of each section by model, (size, times in the order given); NaN after the end of the status."""
+    values = {name: np.full((size, status.grid.sorted.size), np.nan) for name in predictions}
+    for name, k, section in by_section(status, predictions):
+        values[name][:, k] = compute(section)
+    return {name: status.grid.restore(by_time) for name, by_time in values.items()}
+
+
+def at_one_time(
+    status: EventWeights, predictions: Mapping[Model, Predicted]
+) -> Iterator[tuple[Model, Section]]:
+    """Yield each model with its section at the one time of a status; nothing where that has ended."""
+    return ((name, section) for name, _, section in by_section(status, predictions))
+
+
+class Linear(NamedTuple):
+    """A value and its derivatives by the weights of each subject.
+
+    ``own`` is that by the presence of each subject, times the number of subjects; None where a subject matters by its
+    two weights alone (see :class:`~cocensor.adjustments.Functionals`).
+    """
+
+    value: float
+    event_free: FloatArray
+    event: FloatArray
+    own: FloatArray | None = None
+
+    @classmethod
+    def undefined(cls, n: int) -> Linear:
+        """NaN, which nothing moves."""
+        return cls(np.nan, *np.zeros((2, n)))
+
+    def presence(self, event_free: FloatArray, event: FloatArray) -> FloatArray:
+        """The derivative by the presence of each subject, times their number, from the weights of the subjects."""
+        if self.own is not None:
+            return self.own
+        return event_free.size * (event_free * self.event_free + event * self.event)
+
+
+class SectionMetric(SingleTime, Metric):
+    """A value at one time, ``at``, or at the last of an evaluation where that is None.
+
+    Subclasses define :meth:`value` and :meth:`linear`.
+    """
+
+    single_times: ClassVar[SingleTimes] = "only"
+
+    @abstractmethod
+    def value(self, section: Section) -> float:
+        """The value at a time; NaN where it is not defined."""
+
+    @abstractmethod
+    def linear(self, section: Section) -> Linear:
+        """The value with its derivatives."""
+
+    def profile(self, section: Section) -> Profile | None:
+        """The curve behind the value, where there is one."""
+        return None
+
+    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+        """The values at the one time of the status."""
+        values = dict.fromkeys(predictions, MetricValue(np.nan))
+        for name, section in at_one_time(status, predictions):
+            values[name] = self._with_profile(self.value(section), section)
+        return values
+
+    def evaluate_linearised(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> tuple[dict[str, MetricValue], Linearised]:
+        """The values at the one time of the status, and these as functions of the weights."""
+        values, known = dict.fromkeys(predictions, MetricValue(np.nan)), dict[tuple[str, int], Linear]()
+        for name, section in at_one_time(status, predictions):
+            linear = known[name, 0] = self.linear(section)
+            values[name] = self._with_profile(linear.value, section)
+        return values, SectionFunctionals(self.linear, predictions, np.ones((1, 1)), known)
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values as functions of the weights."""
+        return self.evaluate_linearised(status, predictions)[1]
+
+    def _with_profile(self, value: float, section: Section) -> MetricValue:
+        return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
+
+    def values_over_time(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> dict[str, FloatArray]:
+        """The values at each time of the status, in the order given."""
+        values = over_sections(status, predictions, lambda section: [self.value(section)], 1)
+        return {name: value[0] for name, value in values.items()}
+
+    def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values at each time, in the order given."""
+        return SectionFunctionals.over_time(self.linear, status, predictions)
+
+
+@dataclass(frozen=True, eq=False)
+class SectionFunctionals:
+    r"""Sums over time of the values of several models.
+
+    With the ``time_weights`` of shape (times, F) they are :math:`\sum_k w_{kf}\,\theta_m(t_k)`. ``known`` has
+    derivatives that were computed before, by model and place among the sorted times.
+    """
+
+    compute: Callable[[Section], Linear]
+    predictions: Mapping[str, Predicted]
+    time_weights: FloatArray
+    known: Mapping[tuple[str, int], Linear] = field(default_factory=dict)
+
+    @classmethod
+    def over_time(
+        cls, compute: Callable[[Section], Linear], status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> Self:
+        """The values at each time of the status, in the order given."""
+        return cls(compute, predictions, status.grid.restore(np.eye(status.grid.sorted.size)))
+
+    @property
+    def size(self) -> int:
+        """The number of sums: all F of the first model come first."""
+        return len(self.predictions) * int(self.time_weights.shape[1])
+
+    def linear(self, model: str, k: int, section: Section) -> Linear:
+        """Return the value of a model at a time that is summed up."""
+        return self.known.get((model, k)) or self.compute(section)
+
+    def parts(self, status: EventWeights) -> Iterator[Part]:
+        """Yield the derivatives for some times in each part."""
+        n_models, n_sums = len(self.predictions), self.time_weights.shape[1]
+        for tile in status.tiles(n_held(n_models)):
+            weights = self.time_weights[tile.columns]
+            used = np.flatnonzero(weights.any(axis=0))
+            if not used.size:
+                continue
+            weights = weights[:, used]
+            by_model = [self._of(status, tile, weights, model) for model in self.predictions]
+            gradients, own = zip(*by_model, strict=True)
+            functionals = Functionals(gradients, weights, np.concatenate(own, axis=1))
+            places = (n_sums * np.arange(n_models)[:, None] + used).ravel()
+            yield Part(status.at_columns(tile.columns), functionals, places)
+
+    def _of(
+        self, status: EventWeights, tile: Tile, weights: FloatArray, model: str
+    ) -> tuple[DenseGradient, FloatArray]:
+        """The derivatives for one model, and those of its sums by the presence of each subject."""
+        columns = tile.columns
+        alpha, beta, presence = np.zeros((3, columns.stop - columns.start, status.n))
+        for at, section in sections(status, tile, self.predictions[model]):
+            linear, k = self.linear(model, at, section), at - columns.start
+            if np.isfinite(linear.value):
+                alpha[k], beta[k] = linear.event_free, linear.event
+                presence[k] = linear.presence(section.event_free, section.event)
+        gradient = DenseGradient(np.ascontiguousarray(alpha.T), np.ascontiguousarray(beta.T))
+        return gradient, presence.T @ weights
+
+
+def n_held(n_models: int) -> int:
+    """Return how many arrays of all subjects are at hand where derivatives for some models are."""
+    return 8 + 2 * n_models
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAtOneTime:
+    """Several values at the one time of a status; each is made when its derivatives are asked for."""
+
+    values: Sequence[Callable[[], Linear]]
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return len(self.values)
+
+    def parts(self, status: EventWeights) -> Iterator[Part]:
+        """Yield the derivatives of as many values in each part as memory allows."""
+        [tile] = status.tiles()
+        a, b = tile.event_free[:, 0], tile.event[:, 0]
+        width = max(1, _HELD_ELEMENTS // max(1, status.n))
+        for start in range(0, self.size, width):
+            linear = [compute() for compute in self.values[start : start + width]]
+            own = np.column_stack([value.presence(a, b) for value in linear])
+            gradients = (DenseGradient(value.event_free[:, None], value.event[:, None]) for value in linear)
+            functionals = Functionals(tuple(gradients), np.ones((1, 1)), own)
+            yield Part(status, functionals, start + np.arange(len(linear)))
+
+
+@dataclass(frozen=True, eq=False)
+class LazyGradient:
+    """Derivatives of which those of some subjects are computed when they are asked for."""
+
+    compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
+
+    def of_subjects(self, rows: Rows) -> DenseGradient:
+        """Return the derivatives for some subjects."""
+        return DenseGradient(*self.compute(rows))
+
+
+def refuse_until(until: float, grid: TimeGrid) -> None:
+    """Refuse times that reach the one from which on an adjustment gives no answer."""
+    if until <= grid.last:
+        raise ValueError(f"times must not reach {until:g}, from where the adjustment gives no score.")

@@ -1,9 +1,10 @@
-"""How far predicted chances of an event at a time are from those observed, by a smooth calibration curve."""
+"""The distance of predicted from observed chances of an event at a time, by a smooth calibration curve."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -15,9 +16,8 @@ from cocensor._newton import Derivatives, minimise
 from cocensor._notes import Note, noted
 from cocensor._numerics import log1mexp
 from cocensor.joint.margins import Basis
-from cocensor.metrics.base import Profile
+from cocensor.metrics.base import Linear, Profile, Section, SectionMetric
 from cocensor.metrics.scoring import Assumed, Given, score_function
-from cocensor.metrics.sections import Linear, Section, SectionMetric
 
 #: Columns beside the constant.
 DF = 4
@@ -30,10 +30,13 @@ _LEAST_SHARE = 1e-10
 # is next to none, with coefficients of thousands, it is not for rounding to say whether there is one.
 _LEAST_INFORMATION = 1e-8
 _STEP = 1e-3
+#: Makes the columns of a regression, (subjects, columns), from the predictions on the scale of the link.
+Columns = Callable[[FloatArray], FloatArray]
 #: A calibration curve is given at so many predictions, from their 1 % to their 99 % quantile.
 _POINTS = 41
 
 
+@dataclass(frozen=True)
 class CalibrationMetric(SectionMetric):
     """A summary of the distances between the smooth calibration curve and the diagonal."""
 
@@ -50,10 +53,7 @@ class CalibrationMetric(SectionMetric):
     direction = "smaller"
     range = (0.0, 1.0)
     has_skill = False
-    profile_labels = (
-        "predicted probability of the event",
-        "observed share with the event",
-    )
+    profile_labels = ("predicted probability of the event", "observed share with the event")
     profile_range = (0.0, 1.0)
     profile_style = "calibration"
     undefined = "nobody, or everybody, had the event"
@@ -68,7 +68,7 @@ class CalibrationMetric(SectionMetric):
         """The summary and its derivatives, by way of the coefficients of the curve."""
         smooth = section.once(smooth_calibration)
         if smooth is None:
-            return Linear(np.nan, *np.zeros((2, section.event.size)))
+            return Linear.undefined(section.event.size)
         return linear_distance(smooth, section, self.level)
 
     def profile(self, section: Section) -> Profile | None:
@@ -102,8 +102,6 @@ class IntegratedCalibrationIndex(CalibrationMetric):
     0.2
     """
 
-    at: float | None = None
-
     name = "ici"
     label = "ICI"
     in_brief = "the mean distance between predicted risks and observed frequencies"
@@ -130,8 +128,6 @@ class MedianCalibrationError(CalibrationMetric):
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e50).score("too low")), 2)
     0.22
     """
-
-    at: float | None = None
 
     name = "e50"
     label = "E50"
@@ -160,8 +156,6 @@ class HighCalibrationError(CalibrationMetric):
     >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e90).score("too low")), 2)
     0.27
     """
-
-    at: float | None = None
 
     name = "e90"
     label = "E90"
@@ -209,7 +203,7 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
 
 
 def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
-    """Who has one of the distances around a quantile."""
+    """Return the subjects whose distances are around a quantile."""
     n, z = distances.size, float(ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     half = n**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
@@ -222,7 +216,7 @@ def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
 def integrated_calibration_index(
     given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
 ) -> Any:
-    r"""How far predicted chances of an event are from those observed, on average over subjects, at each time.
+    r"""The mean distance, over subjects, of predicted from observed chances of an event, at each time.
 
     .. math:: ICI(t) = \frac1n \sum_i |\hat c(p_i) - p_i|, \qquad p_i = 1 - \hat S_i(t),
 
@@ -289,14 +283,14 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, survival: FloatArray) -> Scores:
-        """Those of all subjects."""
+        """Return the scores of all subjects."""
         x = _on_link(survival)
         finite = np.isfinite(x)
         low, high = (x[finite].min(), x[finite].max()) if finite.any() else (-1.0, 1.0)
         return cls(np.clip(x, low, high), float(low), float(high), int((~finite).sum()))
 
     def at(self, survival: FloatArray) -> FloatArray:
-        """Those of other predictions, held at the same ends."""
+        """Return the scores of other predictions, held at the same ends."""
         return np.clip(_on_link(survival), self.low, self.high)
 
 
@@ -306,29 +300,19 @@ def _on_link(survival: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Form:
-    """A constant, a straight line or a natural spline in x, of some ``df`` beside the constant."""
-
-    df: int
-    centre: float
-    spread: float
-    basis: Basis
-
-    def columns(self, x: FloatArray) -> FloatArray:
-        """The design at x."""
-        if not self.df:
-            return np.ones((x.size, 1))
-        return self.basis.values((x - self.centre) / self.spread)
-
-
-@dataclass(frozen=True, eq=False)
 class SmoothCalibration:
     """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject."""
 
     scores: Scores
-    form: _Form
+    #: The columns of the regression at some scores.
+    columns: Columns
     fit: CloglogFit
     predicted: FloatArray
+
+    @property
+    def df(self) -> int:
+        """The number of columns beside the constant."""
+        return self.fit.coefficients.size - 1
 
     @property
     def observed(self) -> FloatArray:
@@ -337,7 +321,7 @@ class SmoothCalibration:
 
     def design(self, predicted: FloatArray) -> FloatArray:
         """The columns of the regression at other predictions."""
-        return self.form.columns(self.scores.at(1.0 - predicted))
+        return self.columns(self.scores.at(1.0 - predicted))
 
     def log_hazard(self, predicted: FloatArray) -> FloatArray:
         """The curve c at other predictions on the scale of the link, log(−log(1 − c))."""
@@ -349,11 +333,11 @@ class SmoothCalibration:
 
     @property
     def notes(self) -> Iterator[Note]:
-        """What was decided on the way."""
+        """The decisions behind the curve."""
         if self.scores.held:
             yield noted("extreme_in_curve", n=self.scores.held)
-        if self.form.df < DF:
-            yield noted("curve_is_simpler", df=self.form.df, of=DF)
+        if self.df < DF:
+            yield noted("curve_is_simpler", df=self.df, of=DF)
 
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
@@ -364,15 +348,15 @@ def smooth_calibration(section: Section) -> SmoothCalibration | None:
     """
     a, b = section.event_free, section.event
     scores = Scores.of(section.survival)
-    for form in _forms(scores.x, (a != 0) | (b != 0)):
-        fit = fit_cloglog(form.columns(scores.x), a, b)
+    for columns in _designs(scores.x, (a != 0) | (b != 0)):
+        fit = fit_cloglog(columns(scores.x), a, b)
         if fit is not None:
-            return SmoothCalibration(scores, form, fit, 1.0 - section.survival)
+            return SmoothCalibration(scores, columns, fit, 1.0 - section.survival)
     return None
 
 
-def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
-    """From the richest that the predictions allow to the constant."""
+def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
+    """Yield designs, from the richest natural spline in x that the predictions allow, by a line, to the constant."""
     counted = x[used]
     distinct = np.unique(counted).size
     if distinct > 1:
@@ -381,8 +365,12 @@ def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
         for df in range(min(DF, distinct - 1), 0, -1):
             knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
             if np.unique(knots).size == knots.size and _has_full_rank(Basis(knots).values(z)):
-                yield _Form(df, centre, spread, Basis(knots).orthonormal(z))
-    yield _Form(0, 0.0, 1.0, Basis(np.empty(0)))
+                yield partial(_spline, Basis(knots).orthonormal(z), centre, spread)
+    yield lambda at: np.ones((at.size, 1))
+
+
+def _spline(basis: Basis, centre: float, spread: float, x: FloatArray) -> FloatArray:
+    return basis.values((x - centre) / spread)
 
 
 def _has_full_rank(columns: FloatArray) -> bool:
@@ -398,16 +386,7 @@ def _has_full_rank(columns: FloatArray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CloglogFit:
-    r"""A fitted regression.
-
-    Attributes
-    ----------
-    coefficients : array of shape (K,)
-    design : array of shape (n, K)
-    hazard : array of shape (n,)
-        :math:`h = e^\eta`.
-    inverse_information : array of shape (K, K)
-    """
+    r"""A fitted regression: K coefficients, the design (n, K), and :math:`h = e^\eta` of each subject."""
 
     coefficients: FloatArray
     design: FloatArray
@@ -446,8 +425,8 @@ def fit_cloglog(
     def value(point: FloatArray) -> float:
         with np.errstate(all="ignore"):
             hazard = np.exp(design @ point + offset)
-            found = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
-        return found if np.isfinite(found) else np.inf
+            loss = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
+        return loss if np.isfinite(loss) else np.inf
 
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
     def derivatives(point: FloatArray) -> Derivatives:
@@ -459,16 +438,16 @@ def fit_cloglog(
 
     constant = np.log(-np.log1p(-share)) - offset
     start = np.linalg.lstsq(design, np.broadcast_to(constant, a.shape), rcond=None)[0]
-    found = minimise(
+    optimum = minimise(
         derivatives, value, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
     )
-    if not np.isfinite(found.at.hessian).all() or _is_separated(found.at):
+    hessian = optimum.at.hessian
+    if not np.isfinite(hessian).all() or _is_separated(optimum.at):
         return None
-    step = np.linalg.solve(found.at.hessian, found.at.gradient)
-    if np.abs(design @ step).max() > _STEP:
+    if np.abs(design @ np.linalg.solve(hessian, optimum.at.gradient)).max() > _STEP:
         return None
-    inverse: FloatArray = np.linalg.inv(found.at.hessian) / np.float64(total)
-    return CloglogFit(found.point, design, np.exp(design @ found.point + offset), inverse)
+    inverse: FloatArray = np.linalg.inv(hessian) / np.float64(total)
+    return CloglogFit(optimum.point, design, np.exp(design @ optimum.point + offset), inverse)
 
 
 def _event_score(hazard: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
@@ -12,15 +12,26 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, IntArray, check_whole
 from cocensor._notes import Note, noted
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.gradient import Linearised
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import shown_time
 from cocensor.inference.bands import normal_quantile, simultaneous_quantile
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.influence import batched_rows
+from cocensor.metrics.base import (
+    Linear,
+    LinearAtOneTime,
+    Section,
+    SectionFunctionals,
+    at_one_time,
+    over_sections,
+)
 from cocensor.metrics.calibration import (
     CloglogFit,
+    HighCalibrationError,
+    IntegratedCalibrationIndex,
+    MedianCalibrationError,
     Scores,
     SmoothCalibration,
     curve_points,
@@ -31,13 +42,9 @@ from cocensor.metrics.calibration import (
 )
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
-from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
 # Bins of the histogram of predictions.
 _BINS = 20
-# Derivatives of several values are held at once while they are no more numbers than this.
-_ELEMENTS = 2**23
-_DISTANCES: dict[str, float | None] = {"ici": None, "e50": 0.5, "e90": 0.9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,10 +189,10 @@ def survival_calibration_curve(
     >>> risk = np.exp(rng.normal(size=500))
     >>> event, dropout = rng.exponential(1 / risk), rng.exponential(2.0, size=500)
     >>> y = (np.minimum(event, dropout), event <= dropout)
-    >>> found = survival_calibration_curve(y, y, np.exp(-np.outer(0.5 * risk, [1.0])), 1.0)
-    >>> round(found.observed_expected.value, 2), round(found.slope.value, 2), round(found.intercept.value, 2)
+    >>> curve = survival_calibration_curve(y, y, np.exp(-np.outer(0.5 * risk, [1.0])), 1.0)
+    >>> round(curve.observed_expected.value, 2), round(curve.slope.value, 2), round(curve.intercept.value, 2)
     (1.47, 0.96, 0.77)
-    >>> found.groups.predicted.round(2)[:3], found.groups.observed.round(2)[:3]
+    >>> curve.groups.predicted.round(2)[:3], curve.groups.observed.round(2)[:3]
     (array([0.09, 0.16, 0.22]), array([0.24, 0.31, 0.47]))
 
     References
@@ -210,28 +217,35 @@ def calibration_at(
     status: EventWeights, predictions: Predicted, y: Survival, level: float = 0.95, n_groups: int = 10
 ) -> CalibrationCurve:
     """The calibration of one model at the one time of a status of the test outcomes ``y``."""
-    [tile] = status.tiles()
-    found = [section for _, section in sections(status, tile, predictions)]
-    if not found:
+    section = next((section for _, section in at_one_time(status, {"": predictions})), None)
+    if section is None:
         raise ValueError(
             f"times must lie before {status.valid_until:g}, where the adjustment ends, but reach {status.grid.last:g}."
         )
-    [section] = found
     smooth = section.once(smooth_calibration)
     group = groups_by_risk(section.order, n_groups)
-    values = [of_curve(section, smooth), of_groups(section, group), summaries(section, smooth)]
-    rows, unknown = rows_of(Together([each for some in values for each in some]), status, y)
-    curve_rows, group_rows, summary_rows = np.split(
-        rows, np.cumsum([len(some) for some in values])[:-1], axis=1
+    groups = [_observed(section, group == k) for k in range(int(group.max()) + 1)]
+    summaries, fit = _summaries(section, smooth), None if smooth is None else smooth.fit
+    coefficients = [] if fit is None else [_coefficient(fit, k) for k in range(fit.coefficients.size)]
+    values = [*coefficients, *groups, *summaries.values()]
+    rows, unknown = rows_of(LinearAtOneTime([value.linear for value in values]), status, y)
+    curve_rows, group_rows, summary_rows = np.split(rows, np.cumsum([len(coefficients), len(groups)]), axis=1)
+    estimates = Estimates(
+        tuple(summaries),
+        np.array([summary.value for summary in summaries.values()]),
+        summary_rows,
+        missing={
+            name: summary.missing or unknown
+            for name, summary in summaries.items()
+            if summary.missing or unknown
+        },
     )
-    names = tuple(each.name for each in values[2])
-    missing = {each.name: each.missing or unknown for each in values[2] if each.missing or unknown}
-    found_values = np.array([each.value for each in values[2]])
-    estimates = Estimates(names, found_values, summary_rows, missing=missing)
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
     counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, float(predicted.max()) or 1.0))
-    shares = np.array([each.value for each in values[1]])
+    notes = [noted("no_calibration_curve", why=f"{_no_curve(section)}.")] if smooth is None else smooth.notes
+    why = [noted("no_standard_errors", why=unknown)] if unknown else []
+    shares = np.array([share.value for share in groups])
     return CalibrationCurve(
         time=section.time,
         confidence_level=level,
@@ -240,10 +254,10 @@ def calibration_at(
         counts=counts,
         edges=edges,
         # The names are those of the fields that are estimates, which a type checker cannot know.
-        **{name: estimates.estimate(name) for name in names},  # type: ignore[arg-type]
+        **{name: estimates.estimate(name) for name in summaries},  # type: ignore[arg-type]
         observed_expected=ratio,
         observed_expected_interval=interval,
-        notes=_notes(section.time, smooth, unknown, status),
+        notes=(*notes, *why, *status.interval_caveats),
     )
 
 
@@ -258,11 +272,11 @@ def _curve(
     # On the scale of the link they are combinations of the errors of a few coefficients.
     rows_on_link, log_hazard = rows @ smooth.design(points).T, smooth.log_hazard(points)
     errors = np.sqrt(np.square(rows_on_link).sum(axis=0))
-    quantiles = normal_quantile(level), simultaneous_quantile(rows_on_link, level)
-    limits = [each for quantile in quantiles for each in _limits(log_hazard, quantile * errors)]
+    low, high = _limits(log_hazard, normal_quantile(level) * errors)
+    band = _limits(log_hazard, simultaneous_quantile(rows_on_link, level) * errors)
     slope = np.exp(log_hazard - np.exp(log_hazard))
-    found = (points, smooth.curve(points), errors * slope, *limits)
-    return dict(zip(names, found, strict=True))
+    curves = (points, smooth.curve(points), errors * slope, low, high, *band)
+    return dict(zip(names, curves, strict=True))
 
 
 def _grouped(
@@ -273,9 +287,8 @@ def _grouped(
     with np.errstate(divide="ignore", invalid="ignore"):
         hazard = np.where((shares > 0) & (shares < 1), -np.log1p(-shares), np.nan)
         reach = normal_quantile(level) * errors / (hazard * np.exp(-hazard))
-    return CalibrationGroups(
-        np.bincount(group, predicted) / n, shares, errors, *_limits(np.log(hazard), reach), n
-    )
+    means = np.bincount(group, predicted) / n
+    return CalibrationGroups(means, shares, errors, *_limits(np.log(hazard), reach), n)
 
 
 def _limits(log_hazard: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -286,49 +299,17 @@ def _limits(log_hazard: FloatArray, reach: FloatArray) -> tuple[FloatArray, Floa
 
 def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInterval]:
     """Observed over expected, and its interval on the log scale."""
-    expected, observed = (estimates.estimate(name) for name in ("mean_predicted", "mean_observed"))
+    names = ("mean_predicted", "mean_observed")
+    expected, observed = (estimates.estimate(name) for name in names)
+    ratio = observed.value / expected.value if expected.value > 0 else np.nan
     if not (expected.value > 0 and observed.value > 0):
-        ratio = observed.value / expected.value if expected.value > 0 else np.nan
-        return Estimate(ratio, np.nan, missing="one of the two means is 0"), ConfidenceInterval(
-            np.nan, np.nan
-        )
-    ratio = observed.value / expected.value
-    of_expected, of_observed = (
-        estimates.errors[:, estimates.index(name)] for name in ("mean_predicted", "mean_observed")
-    )
-    error = float(np.linalg.norm(of_observed / observed.value - of_expected / expected.value))
+        unknown = ConfidenceInterval(np.nan, np.nan)
+        return Estimate(ratio, np.nan, missing="one of the two means is 0"), unknown
+    by_expected, by_observed = (estimates.errors[:, estimates.index(name)] for name in names)
+    error = float(np.linalg.norm(by_observed / observed.value - by_expected / expected.value))
     reach = float(np.exp(normal_quantile(level) * error))
     interval = ConfidenceInterval(ratio / reach, ratio * reach)
     return Estimate(ratio, ratio * error, missing=observed.missing), interval
-
-
-def _notes(
-    time: float, smooth: SmoothCalibration | None, unknown: str, status: EventWeights
-) -> tuple[Note, ...]:
-    if smooth is None:
-        found = [noted("no_calibration_curve", why=f"{no_curve(time)}.")]
-    else:
-        found = list(smooth.notes)
-    if unknown:
-        found.append(noted("no_standard_errors", why=unknown))
-    return (*found, *status.interval_caveats)
-
-
-# --- values
-
-
-class Value(NamedTuple):
-    """A value by name, and how to get its derivatives; NaN, and why, where it is ``missing``."""
-
-    name: str
-    value: float
-    linear: Callable[[], Linear] | None = None
-    missing: str = ""
-
-
-def no_curve(time: float) -> str:
-    """Why nothing can be fitted."""
-    return f"by {shown_time(time)} nobody, or everybody, had the event"
 
 
 def groups_by_risk(order: Order, n_groups: int) -> IntArray:
@@ -339,89 +320,90 @@ def groups_by_risk(order: Order, n_groups: int) -> IntArray:
     n = order.rows.size
     first, end = (np.arange(n), np.arange(1, n + 1)) if order.ties is None else order.ties
     middle = np.floor_divide(n_groups * (first + end - 1), 2 * n)
-    result = np.empty(n, dtype=np.int64)
-    result[order.rows] = np.unique(middle, return_inverse=True)[1]
-    return result
+    group = np.empty(n, dtype=np.int64)
+    group[order.rows] = np.unique(middle, return_inverse=True)[1]
+    return group
 
 
-def of_curve(section: Section, smooth: SmoothCalibration | None) -> list[Value]:
-    """The coefficients of the smooth curve."""
-    if smooth is None:
-        return []
-    return [
-        Value(f"coefficient {k}", value, partial(_coefficient, section, smooth.fit, k))
-        for k, value in enumerate(smooth.fit.coefficients)
-    ]
+# --- values
 
 
-def of_groups(section: Section, group: IntArray) -> list[Value]:
-    """The shares that had the event."""
-    return [_observed(section, f"group {k}", group == k) for k in range(int(group.max()) + 1)]
+class Value(NamedTuple):
+    """A value, and what gives its derivatives; NaN, and why, where it is ``missing``."""
+
+    value: float
+    linear: Callable[[], Linear]
+    missing: str = ""
 
 
-def summaries(section: Section, smooth: SmoothCalibration | None) -> list[Value]:
+def _missing(section: Section, why: str) -> Value:
+    return Value(np.nan, partial(Linear.undefined, section.event.size), why)
+
+
+def _no_curve(section: Section) -> str:
+    """Return why nothing can be fitted."""
+    return f"by {shown_time(section.time)} nobody, or everybody, had the event"
+
+
+def _summaries(section: Section, smooth: SmoothCalibration | None) -> dict[str, Value]:
     """Means, slope and intercept, and distances from the diagonal."""
     predicted = 1.0 - section.survival
-    found = [
-        Value("mean_predicted", float(predicted.mean()), partial(_mean, predicted)),
-        _observed(section, "mean_observed", np.ones(predicted.size, dtype=bool)),
-        *_slope_and_intercept(section),
-    ]
-    for name, level in _DISTANCES.items():
+    summaries = {
+        "mean_predicted": _mean(predicted),
+        "mean_observed": _observed(section, np.ones(predicted.size, dtype=bool)),
+        **_slope_and_intercept(section),
+    }
+    for metric in (IntegratedCalibrationIndex, MedianCalibrationError, HighCalibrationError):
         if smooth is None:
-            found.append(Value(name, np.nan, missing=no_curve(section.time)))
+            summaries[metric.name] = _missing(section, _no_curve(section))
         else:
-            linear = partial(linear_distance, smooth, section, level)
-            found.append(Value(name, distance(smooth, level), linear))
-    return found
+            linear = partial(linear_distance, smooth, section, metric.level)
+            summaries[metric.name] = Value(distance(smooth, metric.level), linear)
+    return summaries
 
 
-def _slope_and_intercept(section: Section) -> Iterator[Value]:
+def _slope_and_intercept(section: Section) -> dict[str, Value]:
     """The slope of x, and the intercept where that is 1."""
     x = Scores.of(section.survival).x
     a, b = section.event_free, section.event
-    counted = x[(a != 0) | (b != 0)]
+    counted, constant = x[(a != 0) | (b != 0)], np.ones((x.size, 1))
+    slope = _missing(section, "all predictions are equal")
     if counted.size and np.ptp(counted) > 0:
-        fit = fit_cloglog(np.column_stack((np.ones(x.size), x - counted.mean())), a, b)
-        yield _fitted(section, "slope", fit, 1)
-    else:
-        yield Value("slope", np.nan, missing="all predictions are equal")
-    yield _fitted(section, "intercept", fit_cloglog(np.ones((x.size, 1)), a, b, offset=x), 0)
+        slope = _fitted(section, fit_cloglog(np.column_stack((constant, x - counted.mean())), a, b), 1)
+    return {"slope": slope, "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0)}
 
 
-def _fitted(section: Section, name: str, fit: CloglogFit | None, k: int) -> Value:
-    if fit is None:
-        share = section.event.sum() / (section.event + section.event_free).sum()
-        perfect = (
-            "the predictions separate perfectly those with the event from the others"
-            if 0 < share < 1
-            else no_curve(section.time)
-        )
-        return Value(name, np.nan, missing=perfect)
-    return Value(name, float(fit.coefficients[k]), partial(_coefficient, section, fit, k))
+def _fitted(section: Section, fit: CloglogFit | None, k: int) -> Value:
+    if fit is not None:
+        return _coefficient(fit, k)
+    share = section.event.sum() / (section.event + section.event_free).sum()
+    perfect = "the predictions separate perfectly those with the event from the others"
+    return _missing(section, perfect if 0 < share < 1 else _no_curve(section))
 
 
-def _coefficient(section: Section, fit: CloglogFit, k: int) -> Linear:
-    by_a, by_b = fit.by_weights(np.eye(fit.coefficients.size)[k])
-    return Linear(float(fit.coefficients[k]), by_a, by_b)
+def _coefficient(fit: CloglogFit, k: int) -> Value:
+    value = float(fit.coefficients[k])
+    return Value(value, lambda: Linear(value, *fit.by_weights(np.eye(fit.coefficients.size)[k])))
 
 
-def _mean(predicted: FloatArray) -> Linear:
-    nothing = np.zeros_like(predicted)
-    return Linear(float(predicted.mean()), nothing, nothing, predicted - predicted.mean())
+def _mean(predicted: FloatArray) -> Value:
+    mean, nothing = float(predicted.mean()), np.zeros(predicted.size)
+    return Value(mean, lambda: Linear(mean, nothing, nothing, predicted - mean))
 
 
-def _observed(section: Section, name: str, member: BoolArray) -> Value:
+def _observed(section: Section, member: BoolArray) -> Value:
     """The share of some subjects that had the event."""
     event = float(section.event[member].sum())
     total = event + float(section.event_free[member].sum())
     if not total > 0:
-        return Value(name, np.nan, missing="nobody counts")
-    return Value(name, event / total, partial(_share, member, event / total, total))
+        return _missing(section, "nobody counts")
+    share = event / total
 
+    def linear() -> Linear:
+        by_a, by_b = (np.where(member, by, 0.0) for by in (-share / total, (1.0 - share) / total))
+        return Linear(share, by_a, by_b)
 
-def _share(member: BoolArray, share: float, total: float) -> Linear:
-    return Linear(share, *(np.where(member, by, 0.0) for by in (-share / total, (1.0 - share) / total)))
+    return Value(share, linear)
 
 
 def rows_of(values: Linearised, status: EventWeights, y: Survival) -> tuple[FloatArray, str]:
@@ -432,38 +414,6 @@ def rows_of(values: Linearised, status: EventWeights, y: Survival) -> tuple[Floa
         return batched_rows(status, values, y), ""
     except ValueError as error:
         return np.full((1, values.size), np.nan), str(error)
-
-
-@dataclass(frozen=True, eq=False)
-class Together:
-    """The derivatives of several values at one time, of a few at a time."""
-
-    values: Sequence[Value]
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return len(self.values)
-
-    def parts(self, status: EventWeights) -> Iterator[Part]:
-        """As many at once as memory allows."""
-        width = max(1, _ELEMENTS // max(status.n, 1))
-        [tile] = status.tiles()
-        a, b = tile.event_free[:, 0], tile.event[:, 0]
-        for start in range(0, self.size, width):
-            some = [
-                (k, each.linear())
-                for k, each in enumerate(self.values[start : start + width], start)
-                if each.linear
-            ]
-            if some:
-                yield Part(status, _functionals([linear for _, linear in some], a, b), [k for k, _ in some])
-
-
-def _functionals(some: list[Linear], a: FloatArray, b: FloatArray) -> Functionals:
-    own = [a.size * (a * each.event_free + b * each.event) if each.own is None else each.own for each in some]
-    gradients = tuple(DenseGradient(each.event_free[:, None], each.event[:, None]) for each in some)
-    return Functionals(gradients, np.ones((1, 1)), np.column_stack(own))
 
 
 # --- mean calibration
@@ -477,7 +427,7 @@ class MeanCalibration:
     ----------
     times, predicted, observed : array of shape (T,)
     standard_error, low, high : array of shape (T,)
-        Of the difference, observed less predicted, at each time.
+        Of the difference, observed minus predicted, at each time.
     band_low, band_high : array of shape (T,)
         Limits of the difference at all times at once.
     notes : tuple of Note
@@ -500,36 +450,8 @@ class MeanCalibration:
 
     @property
     def difference(self) -> FloatArray:
-        """Observed less predicted."""
+        """Observed minus predicted."""
         return self.observed - self.predicted
-
-
-class _Difference(SectionMetric):
-    """The share observed event-free less the mean predicted."""
-
-    at = None
-    name = "difference"
-    label = "observed less predicted"
-    direction = "smaller"
-    range = (-1.0, 1.0)
-
-    def value(self, section: Section) -> float:
-        """The difference; NaN where nobody counts."""
-        return _share_event_free(section) - float(section.survival.mean())
-
-    def linear(self, section: Section) -> Linear:
-        """By the rule for quotients; who is there also counts in the mean prediction."""
-        a, b, observed = section.event_free, section.event, _share_event_free(section)
-        total = float(a.sum() + b.sum())
-        by_a, by_b = np.full(a.size, (1.0 - observed) / total), np.full(a.size, -observed / total)
-        mean = float(section.survival.mean())
-        own = a.size * (a * by_a + b * by_b) - (section.survival - mean)
-        return Linear(observed - mean, by_a, by_b, own)
-
-
-def _share_event_free(section: Section) -> float:
-    total = float(section.event_free.sum() + section.event.sum())
-    return float(section.event_free.sum()) / total if total > 0 else np.nan
 
 
 @result_function
@@ -562,39 +484,47 @@ def mean_calibration(
     >>> from cocensor import mean_calibration
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
-    >>> found = mean_calibration(y, y, predicted, [1.5, 3.5])
-    >>> found.predicted, found.observed
+    >>> means = mean_calibration(y, y, predicted, [1.5, 3.5])
+    >>> means.predicted, means.observed
     (array([0.8  , 0.475]), array([0.75 , 0.375]))
-    >>> found.standard_error.round(3)
+    >>> means.standard_error.round(3)
     array([0.185, 0.247])
     """
     quantile = normal_quantile(confidence_level)
     request = given.read(**assumed)
 
     def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
-        functionals = _Difference().functionals_over_time(status, models)
+        functionals = SectionFunctionals.over_time(_difference, status, models)
         rows, unknown = rows_of(functionals, status, request.samples.y_test)
         notes = (noted("no_standard_errors", why=unknown),) if unknown else ()
+        names = tuple(map(str, range(status.times.size)))
+        means = over_sections(status, models, _predicted_and_observed, 2)
         by_model = {}
-        own_rows = np.split(rows, len(models), axis=1)
-        for own, (name, (predicted, observed)) in zip(own_rows, _means(status, models).items(), strict=True):
-            names = tuple(map(str, range(status.times.size)))
-            estimates = Estimates(names, observed - predicted, own)
+        for own, (name, (predicted, observed)) in zip(
+            np.split(rows, len(models), axis=1), means.items(), strict=True
+        ):
+            gap = observed - predicted
+            estimates = Estimates(names, gap, own)
             error, band = estimates.standard_errors, estimates.band(confidence_level)
-            low, high = (observed - predicted + way * quantile * error for way in (-1.0, 1.0))
-            by_model[name] = MeanCalibration(
-                status.times, predicted, observed, error, low, high, band.low, band.high, notes
-            )
+            limits = (gap - quantile * error, gap + quantile * error, band.low, band.high)
+            by_model[name] = MeanCalibration(status.times, predicted, observed, error, *limits, notes)
         return by_model
 
     return request.each(curves)
 
 
-def _means(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
-    """The mean prediction and the share observed event-free at each time, of each model."""
-    values = np.full((len(predictions), 2, status.grid.sorted.size), np.nan)
-    for tile in status.tiles():
-        for m, each in enumerate(predictions.values()):
-            for k, section in sections(status, tile, each):
-                values[m, :, k] = section.survival.mean(), _share_event_free(section)
-    return dict(zip(predictions, status.grid.restore(values), strict=True))
+def _predicted_and_observed(section: Section) -> tuple[float, float]:
+    """The mean predicted, and the share observed event-free; NaN where nobody counts."""
+    total = float(section.event_free.sum() + section.event.sum())
+    observed = float(section.event_free.sum()) / total if total > 0 else np.nan
+    return float(section.survival.mean()), observed
+
+
+def _difference(section: Section) -> Linear:
+    """The observed minus the predicted, by the rule for quotients; ``own`` has the mean prediction too."""
+    a, b = section.event_free, section.event
+    predicted, observed = _predicted_and_observed(section)
+    total = float(a.sum() + b.sum())
+    by_a, by_b = np.full(a.size, (1.0 - observed) / total), np.full(a.size, -observed / total)
+    own = a.size * (a * by_a + b * by_b) - (section.survival - predicted)
+    return Linear(observed - predicted, by_a, by_b, own)

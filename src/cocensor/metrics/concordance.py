@@ -18,17 +18,15 @@ from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
 from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.metrics.base import Metric, MetricValue
-from cocensor.metrics.horizon import refuse_unanswered
+from cocensor.metrics.base import Metric, MetricValue, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
-from cocensor.metrics.sections import held
 from cocensor.warnings import CensoringWarning
 
 
 @dataclass(frozen=True)
 class Concordance(Metric):
-    """How well a model orders subjects by when their event comes, up to the last time; see :func:`concordance_index`.
+    """The agreement of predicted risks with the order of events, up to the last time; see :func:`concordance_index`.
 
     Parameters
     ----------
@@ -76,25 +74,24 @@ class Concordance(Metric):
 
     def evaluate_linearised(
         self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights."""
-        found = _Moves(self, predictions, self._pair_sums(status, predictions))
-        return found.values, found
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return _Moves(self, predictions, self._pair_sums(status, predictions))
-
-    def _pair_sums(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> FloatArray:
-        """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
-        refuse_unanswered(status)
+        refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
             taken = steps.of_once if len(predictions) == 1 else steps.of
-            for m, each in enumerate(predictions.values()):
-                order = self._order(status, steps, each)
+            for m, predicted in enumerate(predictions.values()):
+                order = self._order(status, steps, predicted)
                 sums[m] += order.pair_sums(taken, steps.size)
-        return sums
+        values = {
+            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
+            for name, (ordered, pairs) in zip(predictions, sums, strict=True)
+        }
+        return values, _Moves(self, predictions, sums)
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values as functions of the weights."""
+        return self.evaluate_linearised(status, predictions)[1]
 
     def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
@@ -249,7 +246,7 @@ def harrell_c(y: Survival, risk: FloatArray) -> float:
 
 
 def smaller_before(values: IntArray) -> IntArray:
-    """For each of some whole numbers from 0 on, how many before it are smaller; in n log n steps.
+    """Return for each of some whole numbers from 0 on how many before it are smaller; in n log n steps.
 
     Two numbers differ first in some bit, the greater has it, and they agree in all above: numbers in the order of
     their bits above one, and within that in the order given, differ in that bit.
@@ -309,32 +306,26 @@ class _Steps:
     def size(self) -> int:
         return self.tile.columns.stop - self.tile.columns.start
 
+    @cached_property
+    def all(self) -> tuple[FloatArray, FloatArray]:
+        """The gains of b in each step, and the sum of a at both its ends: (subjects, columns) each."""
+        a, b = (np.ascontiguousarray(weights) for weights in (self.tile.event_free, self.tile.event))
+        return _of_steps(a, b, *self.before)
+
     def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
-        gained, around = self._both
+        """Return both for some subjects."""
+        gained, around = self.all
         return gained.take(rows, axis=0), around.take(rows, axis=0)
 
     def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """The same where each subject is asked for once: nothing is kept."""
-        a, b = (each.take(rows, axis=0) for each in (self.tile.event_free, self.tile.event))
-        return of_steps(a, b, self.before[0][rows], self.before[1][rows])
-
-    @cached_property
-    def _both(self) -> tuple[FloatArray, FloatArray]:
-        a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
-        return of_steps(a, b, *self.before)
-
-    @cached_property
-    def totals(self) -> tuple[FloatArray, FloatArray]:
-        """Over all subjects, the sums of both."""
-        gained, around = (each.sum(axis=0) for each in self._both)
-        return gained, around
+        """Return both where each subject is asked for once: nothing is kept, which is faster."""
+        a, b = (weights.take(rows, axis=0) for weights in (self.tile.event_free, self.tile.event))
+        return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
 
 
-def of_steps(
+def _of_steps(
     a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """What b gains from each time to the next, and the sum of a at both; at the first from what is ``before``."""
     gained, around = np.empty_like(b), np.empty_like(a)
     # Row after row in one go, which is faster than row by row; the first of each is mended.
     np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
@@ -355,7 +346,7 @@ def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """How the concordance of several models answers to the weights.
+    """The concordance of several models as a function of the weights.
 
     ``sums`` are, for each, those over pairs that are ordered as their events are, and over all pairs.
     """
@@ -368,26 +359,17 @@ class _Moves:
     def size(self) -> int:
         return len(self.predictions)
 
-    @property
-    def values(self) -> dict[str, MetricValue]:
-        """The concordances; NaN where no two subjects can be compared."""
-        return {
-            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
-            for name, (ordered, pairs) in zip(self.predictions, self.sums, strict=True)
-        }
-
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """Some steps in each part; the time before the first of them is in it too."""
-        for steps in _steps(status, held(self.size)):
+        """Yield the derivatives for some steps in each part; the time before the first of them is in it too."""
+        for steps in _steps(status, n_held(self.size)):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
-            for m, each in enumerate(self.predictions.values()):
-                order = self.metric._order(status, steps, each)
+            for m, predicted in enumerate(self.predictions.values()):
+                order = self.metric._order(status, steps, predicted)
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
-                for rows, share, by_gain, by_around, presence in _by_steps(steps, order, *self.sums[m]):
-                    by_weights = _by_weights(by_gain, by_around, first=start == 0)
-                    for total, values in zip((gradient.event_free, gradient.event), by_weights, strict=True):
+                for rows, share, by_a, by_b, presence in _by_weights(steps, order, *self.sums[m]):
+                    for total, values in (gradient.event_free, by_a), (gradient.event, by_b):
                         both = values if share == 1.0 else total.take(rows, axis=0) + share * values
                         put_rows(total, rows, both)
                     own[rows, m] += status.n * share * presence
@@ -398,33 +380,27 @@ class _Moves:
             yield Part(status.at_columns(columns), functionals, slice(None))
 
 
-def _by_steps(
+def _by_weights(
     steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
-    """The derivatives of the quotient by what b gains in each step, and by the sum of a around it.
+    """The derivatives of the quotient by the weights a and b at the ends of steps.
 
     They come for some subjects at a time, with a share; and beside them what the presence of each of these adds.
     """
     if not pairs > 0:
         return
     value = ordered / pairs
-    of_gains, of_arounds = steps.totals
+    all_gained, all_around = (values.sum(axis=0) for values in steps.all)
     for rows, share, gained, around, gained_below, around_below in order.lower(steps.of, steps.size):
-        by_gain = (around_below - value * (of_arounds - around)) / pairs
-        by_around = ((1.0 - value) * (of_gains - gained) - gained_below) / pairs
+        by_gain = (around_below - value * (all_around - around)) / pairs
+        by_around = ((1.0 - value) * (all_gained - gained) - gained_below) / pairs
         presence = np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
-        yield rows, share, by_gain, by_around, presence
-
-
-def _by_weights(by_gain: FloatArray, by_around: FloatArray, *, first: bool) -> tuple[FloatArray, FloatArray]:
-    """The derivatives by the weights at the ends of steps; before the ``first`` time a is what a and b are then."""
-    n, n_steps = by_gain.shape
-    alpha, beta = np.zeros((2, n, n_steps + 1))
-    alpha[:, 1:], beta[:, 1:] = by_around, by_gain
-    alpha[:, :-1] += by_around
-    beta[:, :-1] -= by_gain
-    if not first:
-        return alpha, beta
-    alpha[:, 1] += alpha[:, 0]
-    beta[:, 1] += alpha[:, 0]
-    return alpha[:, 1:], beta[:, 1:]
+        alpha, beta = np.zeros((2, rows.size, steps.size + 1))
+        alpha[:, 1:], beta[:, 1:] = by_around, by_gain
+        alpha[:, :-1] += by_around
+        beta[:, :-1] -= by_gain
+        if steps.tile.columns.start == 0:  # before the first time a is what a and b are then
+            alpha[:, 1] += alpha[:, 0]
+            beta[:, 1] += alpha[:, 0]
+            alpha, beta = alpha[:, 1:], beta[:, 1:]
+        yield rows, share, alpha, beta, presence

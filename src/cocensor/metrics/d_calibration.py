@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy.special import chdtrc
@@ -12,15 +13,14 @@ from scipy.special import chdtrc
 from cocensor._checks import FloatArray, IntArray, Rows, check_whole, row_blocks
 from cocensor._numerics import pool_starts
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Metric, MetricValue, Profile
-from cocensor.metrics.horizon import refuse_unanswered, refuse_until
+from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Profile, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
@@ -71,10 +71,7 @@ class DCalibration(Metric):
     has_skill = False
     profile_style = "levels"
     #: At level 0 are those event-free at the last time.
-    profile_labels = (
-        "predicted survival at the event, up to",
-        "observed less expected share",
-    )
+    profile_labels = ("predicted survival at the event, up to", "observed less expected share")
 
     def __post_init__(self) -> None:
         check_whole(self.n_cells, "n_cells", 2)
@@ -85,43 +82,35 @@ class DCalibration(Metric):
 
     def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models."""
-        return {
-            name: self.of_gaps(surplus / status.normaliser)
-            for name, surplus in self.surpluses(status, predictions).items()
-        }
+        return self.evaluate_linearised(status, predictions)[0]
 
-    def surpluses(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
-        """What all subjects together have more in each cell than expected, by model."""
-        return {name: surplus.sum(axis=0) for name, (_, surplus) in self._cells(status, predictions).items()}
+    def evaluate_linearised(
+        self, status: EventWeights, predictions: Mapping[str, Predicted]
+    ) -> tuple[dict[str, MetricValue], Linearised]:
+        """The values, and these as functions of the weights."""
+        spreads = spreads_over_cells(status, predictions, self.n_cells)
+        gaps = {name: spread.surplus.sum(axis=0) / status.normaliser for name, spread in spreads.items()}
+        values = {name: self.of_gaps(gap) for name, gap in gaps.items()}
+        # Cells with too much count one half, those with too little minus one half.
+        sums = [(spread, 0.5 * np.sign(gaps[name])) for name, spread in spreads.items()]
+        return values, cell_functionals(status, sums)
+
+    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+        """The values as functions of the weights."""
+        return self.evaluate_linearised(status, predictions)[1]
 
     def of_gaps(self, gap: FloatArray) -> MetricValue:
         """The value where shares in the cells are off by so much."""
         profile = Profile(np.append(0.0, _levels(self.n_cells)), np.append(gap[-1], gap[:-1]))
         return MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """Cells with too much count one half, those with too little minus one half."""
-        found = self._cells(status, predictions).values()
-        return cell_functionals(
-            status, [(cells, surplus, 0.5 * np.sign(surplus.sum(axis=0))) for cells, surplus in found]
-        )
-
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> LevelSums:
-        """What is in the cells are sums over subjects."""
+        """Return sums over subjects in the cells."""
         return LevelSums(self, grid, models)
-
-    def _cells(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> dict[str, tuple[Cells, FloatArray]]:
-        """The cells of each model, and what each subject has more in them than expected."""
-        times, upper = status.grid.sorted, _levels(self.n_cells)
-        cells = {name: Cells.of(each, times, upper) for name, each in predictions.items()}
-        surplus = surpluses(status, cells)
-        return {name: (cells[name], surplus[name]) for name in cells}
 
 
 class LevelSums:
-    """D-calibration of several models: what is in the cells of predicted levels are sums over subjects."""
+    """D-calibration of several models over batches: sums over subjects in the cells of predicted levels."""
 
     covariance = None
 
@@ -131,14 +120,14 @@ class LevelSums:
         self._normaliser = 0.0
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
-        """Take up the subjects of a batch."""
-        asked = {name: predictions[name] for name in self.models}
-        for name, surplus in self.metric.surpluses(status, asked).items():
-            self._surplus[name] += surplus
+        """Add the subjects of a batch."""
+        scored = {name: predictions[name] for name in self.models}
+        for name, spread in spreads_over_cells(status, scored, self.metric.n_cells).items():
+            self._surplus[name] += spread.surplus.sum(axis=0)
         self._normaliser += status.normaliser
 
     def merge(self, other: LevelSums) -> None:
-        """Take up what another has taken up."""
+        """Add the sums of another."""
         for name, surplus in other._surplus.items():
             self._surplus[name] += surplus
         self._normaliser += other._normaliser
@@ -146,12 +135,14 @@ class LevelSums:
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model."""
         refuse_until(until, self.grid)
-        return {name: self.metric.of_gaps(each / self._normaliser) for name, each in self._surplus.items()}
+        return {
+            name: self.metric.of_gaps(surplus / self._normaliser) for name, surplus in self._surplus.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class DCalibrationResult:
-    """Where events fall on the levels of a model's curves; see :func:`d_calibration`.
+    """The events by the level of a model's curves at which they fall; see :func:`d_calibration`.
 
     Attributes
     ----------
@@ -160,7 +151,7 @@ class DCalibrationResult:
     observed, expected : array of shape (n_cells + 1,)
         Shares of the subjects in each cell; the last is "event-free at the last time". Each adds up to 1.
     standard_error, low, high : array of shape (n_cells + 1,)
-        Of the observed less the expected share, and the limits of the observed share that it gives, each cell for
+        Of the observed minus the expected share, and the limits of the observed share that it gives, each cell for
         itself; NaN where it is not known.
     statistic, df, pvalue : float, int, float
         The test that the model is calibrated; NaN, 0 and NaN where there is none.
@@ -190,9 +181,9 @@ def d_calibration(
 ) -> DCalibrationResult:
     r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
 
-    Under the true law :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls from 1
-    to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected shares
-    of the cell of levels from p to p' are
+    Under the true distribution :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls
+    from 1 to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected
+    shares of the cell of levels from p to p' are
 
     .. math:: o = \frac1m\sum_i \left[a_i(\hat S_i^{-1}(p')) - a_i(\hat S_i^{-1}(p))\right], \qquad
         e = \frac1n\sum_i \left(p' - \max(p, \hat S_i(h))\right)_+,
@@ -236,12 +227,12 @@ def d_calibration(
     >>> y = (rng.exponential(size=400), np.ones(400, bool))
     >>> times = np.linspace(0.0, 3.0, 100)
     >>> curves = {"true": np.tile(np.exp(-times), (400, 1)), "late": np.tile(np.exp(-0.6 * times), (400, 1))}
-    >>> found = d_calibration(y, y, curves, times, n_cells=5)
-    >>> found["late"].observed.round(2)
+    >>> results = d_calibration(y, y, curves, times, n_cells=5)
+    >>> results["late"].observed.round(2)
     array([0.01, 0.17, 0.21, 0.24, 0.33, 0.03])
-    >>> found["late"].expected.round(2)
+    >>> results["late"].expected.round(2)
     array([0.03, 0.2 , 0.2 , 0.2 , 0.2 , 0.17])
-    >>> {name: round(each.pvalue, 3) for name, each in found.items()}
+    >>> {name: round(result.pvalue, 3) for name, result in results.items()}
     {'true': 0.478, 'late': 0.0}
 
     References
@@ -267,29 +258,23 @@ def d_calibration_of(
     n_cells: int = 10,
     confidence_level: float = 0.95,
 ) -> dict[Any, DCalibrationResult]:
-    """What :func:`d_calibration` says of several models, under the status of the test outcomes ``y`` from time 0 on."""
-    times, upper = status.grid.sorted, _levels(n_cells)
+    """Return the results of :func:`d_calibration`, under the status of the test outcomes ``y`` from time 0 on."""
     quantile, results = normal_quantile(confidence_level), {}
-    for name, each in predictions.items():
-        cells = Cells.of(each, times, upper)
-        surplus = surpluses(status, {name: cells})[name]
-        expected, gap = expected_shares(status, cells), surplus.sum(axis=0) / status.normaliser
-        found: tuple[Any, ...]
+    for name, predicted in predictions.items():
+        [spread] = spreads_over_cells(status, {name: predicted}, n_cells).values()
+        gap, expected = spread.surplus.sum(axis=0) / status.normaliser, spread.expected / status.normaliser
         try:
             if status.n < 2:
                 raise ValueError("a single subject gives no standard error.")
-            sums = [(cells, surplus, h) for h in np.eye(n_cells + 1)]
+            sums = [(spread, h) for h in np.eye(n_cells + 1)]
             moved = influence(status, cell_functionals(status, sums), y)
         except ValueError as error:
-            errors = np.full(n_cells + 1, np.nan)
-            found = (np.nan, 0, np.nan, str(error))
+            errors, test = np.full(n_cells + 1, np.nan), dict[str, Any](missing=str(error))
         else:
-            errors = moved.standard_errors
-            found = _test(gap, expected, moved)
+            errors, test = moved.standard_errors, _test(gap, expected, moved)
         observed, reach = expected + gap, quantile * errors
-        results[name] = DCalibrationResult(
-            upper, observed, expected, errors, observed - reach, observed + reach, *found
-        )
+        limits = observed - reach, observed + reach
+        results[name] = DCalibrationResult(_levels(n_cells), observed, expected, errors, *limits, **test)
     return results
 
 
@@ -297,19 +282,15 @@ def _levels(n_cells: int) -> FloatArray:
     return np.arange(1, n_cells + 1) / n_cells
 
 
-def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[float, int, float, str | None]:
-    """The statistic, its degrees of freedom, the p-value, and why there is none."""
+def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, Any]:
+    """The statistic, its degrees of freedom and the p-value; or why there is none."""
     n = len(moved.test)
     # By level: those event-free at the last time come first.
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
     if starts.size < 2:
-        return (
-            np.nan,
-            0,
-            np.nan,
-            f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects.",
-        )
+        why = f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
+        return {"missing": why}
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
     covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)
@@ -320,7 +301,7 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[floa
     used = variances > _NO_VARIANCE * variances[-1]
     statistic = float(((gap @ pooled @ directions[:, used]) ** 2 / variances[used]).sum())
     df = int(used.sum())
-    return statistic, df, float(chdtrc(df, statistic)), None
+    return {"statistic": statistic, "df": df, "pvalue": float(chdtrc(df, statistic))}
 
 
 def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -> FloatArray:
@@ -358,7 +339,7 @@ class Cells:
 
     @classmethod
     def of(cls, predictions: Predicted, times: FloatArray, upper: FloatArray) -> Cells:
-        """Those of curves read at sorted times."""
+        """Return the cells of curves read at sorted times."""
         n, lower = len(predictions), _lower(upper)
         node = np.full((n, upper.size), times.size)
         share, last = np.ones((n, upper.size)), np.empty(n)
@@ -377,7 +358,7 @@ class Cells:
         return cls(upper, node, share, last)
 
     def observed(self, rows: Rows, weights: FloatArray) -> FloatArray:
-        """What the weights (2, subjects, times) of some subjects put into each cell, (subjects, cells and one more)."""
+        """Return the weights (2, subjects, times) of some subjects by cell, (subjects, cells and one more)."""
         a, b = weights
         nodes = np.concatenate(((a[:, :1] + b[:, :1]), a), axis=1)
         every, at, share = np.arange(rows.size)[:, None], self.node[rows], self.share[rows]
@@ -386,71 +367,69 @@ class Cells:
         return np.concatenate((cells, reached[:, :1]), axis=1)
 
     def expected(self, rows: Rows) -> FloatArray:
-        """What the curves of some subjects put into each cell, (subjects, cells and one more)."""
+        """Return the shares that the curves of some subjects expect by cell, (subjects, cells and one more)."""
         last = self.last[rows][:, None]
         cells = np.maximum(self.upper - np.maximum(_lower(self.upper), last), 0.0)
         return np.concatenate((cells, last), axis=1)
 
-    def surplus(self, rows: Rows, weights: FloatArray) -> FloatArray:
-        """The observed less the expected, of the weight that each subject has at time 0."""
-        return self.observed(rows, weights) - weights[:, :, :1].sum(axis=0) * self.expected(rows)
 
+class Spread(NamedTuple):
+    """The weights of the subjects by the levels of one model's curves: in the cells, and in one more.
 
-@dataclass(frozen=True, eq=False)
-class CellGradient:
-    r"""The derivatives of :math:`\sum_c h_c d_c`, d the observed less the expected shares, by the weights.
-
-    ``by_cell`` are the h; they are those of all times at once, as d is no sum of scores at single times.
+    ``surplus`` is what each subject has more than its curve expects, (subjects, cells), ``expected`` what all curves
+    expect, (cells,).
     """
 
     cells: Cells
-    by_cell: FloatArray
-    n_times: int
-    normaliser: float
+    surplus: FloatArray
+    expected: FloatArray
 
-    def of_subjects(self, rows: Rows) -> DenseGradient:
-        """α and β of some subjects."""
-        h = self.by_cell
+
+def spreads_over_cells(
+    status: EventWeights, predictions: Mapping[Any, Predicted], n_cells: int
+) -> dict[Any, Spread]:
+    """The spread over the cells by each model's curves, under a status that is known from time 0 on."""
+    refuse_unless_known(status)
+    times, spreads = status.grid.sorted, dict[Any, Spread]()
+    for name, predicted in predictions.items():
+        cells = Cells.of(predicted, times, _levels(n_cells))
+        spreads[name] = Spread(cells, np.zeros((status.n, n_cells + 1)), np.zeros(n_cells + 1))
+    for block, a, b in status.blocks():
+        rows, weights = np.arange(block.start, block.stop), np.stack((a, b))
+        at_start = weights[:, :, :1].sum(axis=0)
+        for cells, surplus, expected in spreads.values():
+            of_rows = cells.expected(rows)
+            surplus[rows] += cells.observed(rows, weights) - at_start * of_rows
+            expected += at_start[:, 0] @ of_rows
+    return spreads
+
+
+def cell_functionals(status: EventWeights, sums: Sequence[tuple[Spread, FloatArray]]) -> Functionals:
+    r"""Values :math:`\sum_c h_c d_c`, each of the spread by a model's curves, and its own h.
+
+    d is the observed minus the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
+    single times.
+    """
+    n_times, scale = status.grid.sorted.size, status.n / status.normaliser
+
+    def derivatives(rows: Rows, cells: Cells, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         by_level = np.concatenate(([h[-1] - h[0]], h[:-2] - h[1:-1]))
-        nodes = np.zeros((rows.size, self.n_times + 1))
-        nodes[:, 0] = h[-2] - self.cells.expected(rows) @ h
+        nodes = np.zeros((rows.size, n_times + 1))
+        nodes[:, 0] = h[-2] - cells.expected(rows) @ h
         every = np.arange(rows.size)
         for c in np.flatnonzero(by_level):
-            at, share = self.cells.node[rows, c], self.cells.share[rows, c]
+            at, share = cells.node[rows, c], cells.share[rows, c]
             nodes[every, at - 1] += by_level[c] * (1.0 - share)
             nodes[every, at] += by_level[c] * share
-        nodes /= self.normaliser
-        alpha, beta = nodes[:, 1:], np.zeros((rows.size, self.n_times))
+        nodes /= status.normaliser
+        alpha, beta = nodes[:, 1:], np.zeros((rows.size, n_times))
         # At time 0 everybody is event-free, with all of the weight.
         alpha[:, 0] += nodes[:, 0]
         beta[:, 0] = nodes[:, 0]
-        return DenseGradient(alpha, beta)
+        return alpha, beta
 
-
-def surpluses(status: EventWeights, cells: Mapping[str, Cells]) -> dict[str, FloatArray]:
-    """What each subject has more in each cell than its curve expects, by model: (subjects, cells and one more)."""
-    found = {name: np.zeros((status.n, each.upper.size + 1)) for name, each in cells.items()}
-    for rows, weights in _weights(status):
-        for name, each in cells.items():
-            found[name][rows] += each.surplus(rows, weights)
-    return found
-
-
-def expected_shares(status: EventWeights, cells: Cells) -> FloatArray:
-    """The mean over subjects, each by its weight, of what the curves expect in each cell."""
-    total = np.zeros(cells.upper.size + 1)
-    for rows, weights in _weights(status, slice(0, 1)):
-        total += weights.sum(axis=(0, 2)) @ cells.expected(rows)
-    return total / status.normaliser
-
-
-def cell_functionals(
-    status: EventWeights, sums: Sequence[tuple[Cells, FloatArray, FloatArray]]
-) -> Functionals:
-    r"""Values :math:`\sum_c h_c d_c`, each of a model's cells, its surpluses by subject, and its own h."""
-    n_times, scale = status.grid.sorted.size, status.n / status.normaliser
-    gradients = (CellGradient(cells, h, n_times, status.normaliser) for cells, _, h in sums)
-    own = np.column_stack([scale * (surplus @ h) for _, surplus, h in sums])
+    gradients = (LazyGradient(partial(derivatives, cells=spread.cells, h=h)) for spread, h in sums)
+    own = np.column_stack([scale * (spread.surplus @ h) for spread, h in sums])
     return Functionals(tuple(gradients), np.ones((n_times, 1)), own)
 
 
@@ -458,16 +437,8 @@ def refuse_unless_known(status: EventWeights) -> None:
     """Refuse a status that is not known from time 0 up to its last time."""
     if status.grid.sorted[0] != 0:
         raise ValueError(f"times must start at 0, but start at {status.grid.sorted[0]:g}.")
-    refuse_unanswered(status)
+    refuse_until(status.valid_until, status.grid)
 
 
 def _lower(upper: FloatArray) -> FloatArray:
     return np.concatenate(([0.0], upper[:-1]))
-
-
-def _weights(status: EventWeights, columns: slice | None = None) -> Iterator[tuple[Rows, FloatArray]]:
-    """Some subjects, and their weights at all sorted times, or some, (2, subjects, times); in parts that add up."""
-    columns = slice(0, status.grid.sorted.size) if columns is None else columns
-    refuse_unless_known(status)
-    for rows, a, b in status.blocks(columns):
-        yield np.arange(rows.start, rows.stop), np.stack((a, b))

@@ -14,17 +14,23 @@ from cocensor._checks import FloatArray, as_vector, check_number, refuse_first
 from cocensor._namespaces import namespace
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
-from cocensor.adjustments.weights import Tile
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Profile
-from cocensor.metrics.horizon import refuse_unanswered
+from cocensor.metrics.base import (
+    Linear,
+    LinearAtOneTime,
+    Profile,
+    Section,
+    SectionMetric,
+    at_one_time,
+    over_sections,
+    refuse_until,
+)
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.scoring import Assumed, Given, score_function
-from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
 #: Thresholds at which a decision curve is given, unless others are given.
 THRESHOLDS = np.arange(1, 100) / 100
@@ -83,13 +89,11 @@ class NetBenefit(SectionMetric):
 
     def value(self, section: Section) -> float:
         """The net benefit, summed in the order of the subjects: two models that treat the same have the same."""
-        by_a, by_b = _derivatives(section, self.threshold)
-        return float(section.event_free @ by_a + section.event @ by_b)
+        return _linear(section, self.threshold).value
 
     def linear(self, section: Section) -> Linear:
         """The net benefit, which is linear in the weights."""
-        by_a, by_b = _derivatives(section, self.threshold)
-        return Linear(self.value(section), by_a, by_b)
+        return _linear(section, self.threshold)
 
     def profile(self, section: Section) -> Profile | None:
         """The decision curve: the net benefit at thresholds from 1 to 99 %."""
@@ -104,11 +108,11 @@ def net_benefit(
 
     .. math:: NB(t, p) = \frac1m \sum_i 1[M_i \ge p] \left( b_i(t) - a_i(t) \frac{p}{1 - p} \right),
 
-    with the weights of the adjustment, on whose ``assumption`` it rests: events by t that are found, less treatments in
+    with the weights of the adjustment, on whose ``assumption`` it rests: events found by t, minus treatments in
     vain, of which :math:`(1 - p)/p` weigh as much as one event. A model that predicts a risk of 1 for everybody has the
     net benefit of "treat all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The
     weights are those of all subjects; software that estimates a Kaplan–Meier curve among those above the threshold
-    assumes that they are censored by a law of their own, and differs a little.
+    assumes that they are censored by a distribution of their own, and differs a little.
 
     Parameters
     ----------
@@ -160,7 +164,7 @@ class BenefitTable:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What treatment costs and brings, for each threshold: its mean is the net benefit."""
+        """The costs and gains of treatment, for each threshold: their mean is the net benefit."""
         return tuple(
             Loss(partial(_scaled_if_treated, p, -odds(p)), partial(_scaled_if_treated, p, 1.0))
             for p in self.thresholds.tolist()
@@ -170,19 +174,15 @@ class BenefitTable:
         self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> dict[Any, FloatArray]:
         """The values of several models, (times in the order given, thresholds) or (times,) each."""
-        shape = (len(predictions), self.thresholds.size, status.grid.sorted.size)
-        values = np.full(shape, np.nan)
-        for tile in status.tiles():
-            for m, each in enumerate(predictions.values()):
-                for k, section in sections(status, tile, each):
-                    values[m, :, k] = benefits(section, self.thresholds)
-        tables = np.swapaxes(status.grid.restore(values), 1, 2)
-        return dict(zip(predictions, tables[..., 0] if self.single else tables, strict=True))
+        values = over_sections(
+            status, predictions, lambda section: benefits(section, self.thresholds), self.thresholds.size
+        )
+        return {name: table[0] if self.single else table.T for name, table in values.items()}
 
     def functionals_over_time(
         self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> BenefitFunctionals:
-        """The same as functions of the weights: all thresholds of the first time first."""
+        """The values as functions of the weights: all thresholds of the first time first."""
         return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
 
 
@@ -202,28 +202,12 @@ class BenefitFunctionals:
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Derivatives by the weights at one time after the other."""
         places = np.arange(self.size).reshape(len(self.predictions), self.n_times, -1)
-        given = np.arange(self.n_times) if status.grid.place is None else status.grid.place
-        for tile in status.tiles():
-            for column in range(tile.columns.start, tile.columns.stop):
-                at = column - tile.columns.start
-                one = Tile(slice(column, column + 1), tile.event_free[:, [at]], tile.event[:, [at]])
-                # Times asked for twice have their derivatives twice.
-                asked = np.flatnonzero(given == column)
-                for m, each in enumerate(self.predictions.values()):
-                    for _, section in sections(status, one, each):
-                        for some in threshold_blocks(self.thresholds.size, status.n * asked.size):
-                            functionals = self._of(section, some, asked.size)
-                            where = places[m, asked, some].T.ravel()
-                            yield Part(status.at_columns(one.columns), functionals, where)
-
-    def _of(self, section: Section, some: slice, repeats: int) -> Functionals:
-        derivatives = [_derivatives(section, p) for p in self.thresholds[some]]
-        gradients = (DenseGradient(by_a[:, None], by_b[:, None]) for by_a, by_b in derivatives)
-        n = section.event.size
-        own = [n * (section.event_free * by_a + section.event * by_b) for by_a, by_b in derivatives]
-        return Functionals(
-            tuple(gradients), np.ones((1, repeats)), np.repeat(np.column_stack(own), repeats, axis=1)
-        )
+        for j, column in enumerate(range(self.n_times) if status.grid.place is None else status.grid.place):
+            at = status.at_columns(slice(column, column + 1))
+            for own, (_, section) in zip(places[:, j], at_one_time(at, self.predictions), strict=False):
+                values = [partial(_linear, section, threshold) for threshold in self.thresholds]
+                for part in LinearAtOneTime(values).parts(at):
+                    yield part._replace(places=own[part.places])
 
 
 class Limited(NamedTuple):
@@ -335,53 +319,55 @@ def decision_curve_at(
     thresholds: FloatArray = THRESHOLDS,
     confidence_level: float = 0.95,
 ) -> dict[Any, DecisionCurve]:
-    """What :func:`decision_curve` says of several models, under the status of the test outcomes ``y`` at one time."""
+    """Return the curves of :func:`decision_curve`, under the status of the test outcomes ``y`` at one time."""
     quantile = normal_quantile(confidence_level)
-    refuse_unanswered(status)
+    refuse_until(status.valid_until, status.grid)
     values = BenefitTable(thresholds).values_over_time(status, predictions)
     [tile] = status.tiles()
-    # Treating everybody gives the events, less the others at the odds of the threshold.
+    # Treating everybody gives the events, minus the others at the odds of the threshold.
     of_both = np.array([np.ones(thresholds.size), -odds(thresholds)])
     treat_all = np.array([tile.event.sum(), tile.event_free.sum()]) @ of_both / status.normaliser
     errors, missing = np.full((len(predictions), 3, thresholds.size), np.nan), None
     try:
         if status.n < 2:
             raise ValueError("a single subject gives no standard error.")
-        none, each = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
-        gradients = (DenseGradient(none, each), DenseGradient(each, none))
+        none, share = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
+        gradients = (DenseGradient(none, share), DenseGradient(share, none))
         everybody = influence(status, Functionals(gradients, np.ones((1, 1))), y)
-        for some in threshold_blocks(thresholds.size, status.n * len(predictions)):
-            of_all = everybody.combined(of_both[:, some])
+        step = max(1, _AT_ONCE // (status.n * len(predictions)))
+        for start in range(0, thresholds.size, step):
+            some = slice(start, start + step)
+            on_all = everybody.combined(of_both[:, some])
             moved = influence(status, BenefitFunctionals(predictions, thresholds[some]), y)
             for m, own in enumerate(moved.split(len(predictions))):
-                errors[m, :, some] = [part.standard_errors for part in (own, of_all, own - of_all)]
+                errors[m, :, some] = [part.standard_errors for part in (own, on_all, own - on_all)]
     except ValueError as error:
         missing = str(error)
-
-    def limited(each: FloatArray, spread: FloatArray) -> Limited:
-        return Limited(each, spread, each - quantile * spread, each + quantile * spread)
-
-    found = {}
-    for (name, [own]), spread in zip(values.items(), errors, strict=True):
-        three = [limited(*pair) for pair in zip((own, treat_all, own - treat_all), spread, strict=True)]
-        found[name] = DecisionCurve(status.grid.last, thresholds, three[0], three[1], three[2], missing)
-    return found
+    curves = {}
+    for (name, [own]), spreads in zip(values.items(), errors, strict=True):
+        benefit, of_all, gain = (
+            Limited(value, error, value - quantile * error, value + quantile * error)
+            for value, error in zip((own, treat_all, own - treat_all), spreads, strict=True)
+        )
+        curves[name] = DecisionCurve(status.grid.last, thresholds, benefit, of_all, gain, missing)
+    return curves
 
 
 def benefits(section: Section, thresholds: FloatArray) -> FloatArray:
     """The net benefit at each of several thresholds: sums over subjects from the riskiest on."""
     riskiest = section.order.rows[::-1]
     treated = np.searchsorted(section.survival[riskiest], _reaching(thresholds), side="right")
-    in_vain, found = (
+    in_vain, events = (
         np.append(0.0, np.cumsum(weight[riskiest]))[treated] for weight in (section.event_free, section.event)
     )
-    return (found - in_vain * odds(thresholds)) / section.normaliser
+    return (events - in_vain * odds(thresholds)) / section.normaliser
 
 
-def _derivatives(section: Section, threshold: float) -> tuple[FloatArray, FloatArray]:
-    """Of the net benefit, by the weights a and b."""
+def _linear(section: Section, threshold: float) -> Linear:
+    """The net benefit, which is linear in the weights."""
     treated = (section.survival <= _reaching(threshold)) / section.normaliser
-    return -odds(threshold) * treated, treated
+    by_a = -odds(threshold) * treated
+    return Linear(float(section.event_free @ by_a + section.event @ treated), by_a, treated)
 
 
 def _scaled_if_treated(threshold: float, value: float, p: Any) -> Any:
@@ -395,15 +381,8 @@ def _reaching(threshold: Any) -> Any:
 
 
 def odds(threshold: Any) -> Any:
-    """How many events one treatment in vain weighs as much as."""
+    """Return how many events weigh as much as one treatment in vain."""
     return threshold / (1.0 - threshold)
-
-
-def threshold_blocks(size: int, each: int) -> Iterator[slice]:
-    """Parts of some thresholds, of which each takes so many numbers."""
-    step = max(1, _AT_ONCE // max(1, each))
-    for start in range(0, size, step):
-        yield slice(start, min(start + step, size))
 
 
 def as_thresholds(thresholds: npt.ArrayLike) -> FloatArray:

@@ -16,9 +16,8 @@ from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.base import Metric, MetricValue, SingleTime, SingleTimes
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
-from cocensor.metrics.single_time import SingleTime, SingleTimes
 
 Integration = Literal["trapezoid", "step"]
 

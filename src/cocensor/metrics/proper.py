@@ -18,10 +18,10 @@ from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
+from cocensor.metrics.base import Linear, Section, SectionMetric, over_sections
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
-from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
 # --- the Brier score --------------------------------------------------------------------------------------
 
@@ -71,11 +71,7 @@ class IntegratedBrierScore(PointwiseMetric):
     in_brief = "the mean squared error of the predicted probabilities over time"
     explanation = _EXPLANATION
     range = (0.0, 1.0)
-
-    @property
-    def loss(self) -> Loss:
-        """The squared distance from the status."""
-        return BRIER
+    loss = BRIER
 
 
 @dataclass(frozen=True)
@@ -105,11 +101,7 @@ class BrierScore(AtOneTime):
     in_brief = "the mean squared error of the predicted probabilities"
     explanation = _EXPLANATION
     range = (0.0, 1.0)
-
-    @property
-    def loss(self) -> Loss:
-        """The squared distance from the status."""
-        return BRIER
+    loss = BRIER
 
 
 @score_function
@@ -224,7 +216,7 @@ def brier_skill_score(
     return_influence: bool = False,
     **assumed: Unpack[Assumed],
 ) -> Any:
-    """How much of the reference's integrated Brier score a model saves, :math:`1 - IBS/IBS_{ref}`.
+    """The share of the reference's integrated Brier score that a model saves, :math:`1 - IBS/IBS_{ref}`.
 
     0 is no better than the reference, which predicts the same curve for everybody, and 1 is perfect.
 
@@ -253,39 +245,37 @@ def brier_skill_score(
     """
     if not isinstance(reference, Copula):
         check_choice(reference, "reference", ("kaplan_meier", "copula_graphic"))
-    asked = given.read(**assumed)
+    request = given.read(**assumed)
     margin: KaplanMeier | CopulaGraphic = KaplanMeier()
     if reference != "kaplan_meier":
-        used: Any = reference
+        copula: Any = reference
         if reference == "copula_graphic":
-            copula = assumed.get("copula")
-            used = _copula_of(assumed.get("adjustment")) if copula is None else copula
-        if used is None or isinstance(used, str | type):
+            how: Any = assumed.get("adjustment")
+            own = getattr(how.adjustment if isinstance(how, Fitted) else how, "copula", None)
+            copula = own if assumed.get("copula") is None else assumed["copula"]
+        if copula is None or isinstance(copula, str | type):
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
-        margin = CopulaGraphic(assumed_copula(used))
-    curve = np.asarray(margin.fit(asked.samples.learned_from.y).predict(asked.grid.sorted, tail="last"))
-    everybody = Predictions.trusted(
-        asked.grid.sorted, np.broadcast_to(curve, (len(asked.samples.y_test), curve.size))
-    )
+        margin = CopulaGraphic(assumed_copula(copula))
+    times, n = request.grid.sorted, len(request.samples.y_test)
+    curve = np.asarray(margin.fit(request.samples.learned_from.y).predict(times, tail="last"))
+    everybody = Predictions.trusted(times, np.broadcast_to(curve, (n, curve.size)))
     key = object()  # no user's name equals it
-    with_reference = replace(asked, predictions={**asked.predictions, key: everybody}, several=True)
-    found = with_reference.averages(IntegratedBrierScore(), integration, return_influence)
-    scores, moved = found if return_influence else (found, {})
+    with_reference = replace(request, predictions={**request.predictions, key: everybody}, several=True)
+    averages = with_reference.averages(IntegratedBrierScore(), integration, return_influence)
+    scores, *moved = averages if return_influence else (averages,)
     base = scores.pop(key)
     if base == 0:
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
-    skill = {name: 1.0 - score / base for name, score in scores.items()}
-    of_skill = {}
-    if return_influence:
-        of_base: Influence = moved.pop(key)
-        for name, of_score in moved.items():
-            of_skill[name] = (of_base * (scores[name] / base) - of_score) * (1.0 / base)
-    return asked.returned(skill, of_skill, return_influence)
+    skills = {name: 1.0 - score / base for name, score in scores.items()}
 
+    def on_skills(influences: dict[Any, Influence]) -> dict[Any, Influence]:
+        on_base = influences.pop(key)
+        return {
+            name: (on_base * (scores[name] / base) - on_score) * (1.0 / base)
+            for name, on_score in influences.items()
+        }
 
-def _copula_of(adjustment: Any) -> Any:
-    """The copula that an adjustment rests on, if there is one."""
-    return getattr(adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment, "copula", None)
+    return request.returned(skills, *map(on_skills, moved))
 
 
 # --- its parts at a time -----------------------------------------------------------------------------------
@@ -302,20 +292,18 @@ class BrierParts(NamedTuple):
     overall: float
 
 
-def brier_parts(section: Section) -> BrierParts | None:
-    """The parts; None where nobody counts, or somebody's two weights have a negative sum."""
+def brier_parts(section: Section) -> BrierParts:
+    """The parts; NaN where nobody counts, or somebody's two weights have a negative sum."""
     a, b, predicted = section.event_free, section.event, 1.0 - section.survival
     total = a + b
     if not total.sum() > 0 or total.min() < 0:
-        return None
+        return BrierParts(np.nan, np.nan, np.nan, predicted, np.full(a.size, np.nan), np.nan)
     recalibrated, overall = _recalibrated(section), float(b.sum() / total.sum())
 
-    def score(chance: FloatArray | float) -> float:
-        return float(
-            a @ np.square(chance + np.zeros_like(a)) + b @ np.square(1.0 - chance + np.zeros_like(b))
-        )
+    def score(chance: FloatArray) -> float:
+        return float(a @ np.square(chance) + b @ np.square(1.0 - chance))
 
-    at_best, alike = score(recalibrated), score(overall)
+    at_best, alike = score(recalibrated), score(np.full(a.size, overall))
     m = section.normaliser
     return BrierParts(
         max(0.0, score(predicted) - at_best) / m,  # below 0 by rounding alone
@@ -347,6 +335,7 @@ def _recalibrated(section: Section) -> FloatArray:
     return result
 
 
+@dataclass(frozen=True)
 class PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
@@ -362,8 +351,7 @@ class PartOfBrier(SectionMetric):
 
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""
-        parts = section.once(brier_parts)
-        return np.nan if parts is None else float(getattr(parts, type(self).name))
+        return float(getattr(section.once(brier_parts), type(self).name))
 
     def linear(self, section: Section) -> Linear:
         """The part and its derivatives.
@@ -372,8 +360,6 @@ class PartOfBrier(SectionMetric):
         The same holds for the chance of all.
         """
         parts = section.once(brier_parts)
-        if parts is None:
-            return Linear(np.nan, *np.zeros((2, section.event.size)))
         before: Any = parts.predicted if type(self).name == "miscalibration" else parts.overall
         after, m = parts.recalibrated, section.normaliser
         by_a = (before**2 - after**2) / m
@@ -383,7 +369,7 @@ class PartOfBrier(SectionMetric):
 
 @dataclass(frozen=True)
 class Miscalibration(PartOfBrier):
-    """What recalibration would take off the Brier score at one time; see :func:`brier_decomposition`.
+    """The part of the Brier score at one time that recalibration would remove; see :func:`brier_decomposition`.
 
     Parameters
     ----------
@@ -403,8 +389,6 @@ class Miscalibration(PartOfBrier):
     0.053
     """
 
-    at: float | None = None
-
     name = "miscalibration"
     label = "miscalibration"
     kind = "calibration"
@@ -415,7 +399,7 @@ class Miscalibration(PartOfBrier):
 
 @dataclass(frozen=True)
 class Discrimination(PartOfBrier):
-    """What telling subjects apart takes off the Brier score at one time; see :func:`brier_decomposition`.
+    """The part of the Brier score at one time that separating subjects removes; see :func:`brier_decomposition`.
 
     Parameters
     ----------
@@ -434,8 +418,6 @@ class Discrimination(PartOfBrier):
     >>> round(float(result.score("too low")), 3)
     0.077
     """
-
-    at: float | None = None
 
     name = "discrimination"
     label = "discrimination"
@@ -485,7 +467,7 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     predictions q (Dimitriadis, Gneiting and Jordan, 2021, for y of 0 and 1),
 
     - miscalibration is :math:`BS(p) - BS(\hat c)`, never negative: what recalibration would take off;
-    - discrimination is :math:`BS(\bar y) - BS(\hat c)`, never negative: what telling subjects apart takes off;
+    - discrimination is :math:`BS(\bar y) - BS(\hat c)`, never negative: what separating subjects takes off;
     - uncertainty is :math:`BS(\bar y)`, the same for all models. The last term above, of those whose status is not
       known, is part of it.
 
@@ -526,17 +508,8 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
 
 
 def _decomposed(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
-    found = np.full((len(predictions), 3, status.grid.sorted.size), np.nan)
-    for tile in status.tiles():
-        for m, each in enumerate(predictions.values()):
-            for k, section in sections(status, tile, each):
-                parts = brier_parts(section)
-                if parts is not None:
-                    found[m, :, k] = parts[:3]
-    return {
-        name: BrierDecomposition(status.times, *status.grid.restore(found[m]))
-        for m, name in enumerate(predictions)
-    }
+    parts = over_sections(status, predictions, lambda section: brier_parts(section)[:3], 3)
+    return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
 
 
 # --- the log score -----------------------------------------------------------------------------------------

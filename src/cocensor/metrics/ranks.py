@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
@@ -20,7 +19,7 @@ _TAKEN_ELEMENTS = 2**15
 # So many bins are sorted by counting.
 _BINS = 2**16
 # Of one model, orders are kept up to this.
-_KEPT_BYTES = 2**24
+_KEPT_BYTES = 2**25
 
 
 class Order:
@@ -55,7 +54,7 @@ class Order:
 
     @cached_property
     def ties(self) -> tuple[IntArray, IntArray] | None:
-        """By place in the order, where those with an equal marker begin, and after the last of them; None without."""
+        """Where subjects with an equal marker begin, and end, by place in the order; None without ties."""
         if self.ends is None:
             return None
         sizes = np.diff(self.ends, prepend=0)
@@ -70,7 +69,7 @@ class Order:
         return np.array_equal(self.ends, other.ends)
 
     def others_below(self, taken: FloatArray) -> FloatArray:
-        """Of weights in the order, the sums of those below each, and half of the others level with it, in the order."""
+        """Sums of weights in the order: of those below each, and half of the others level with it."""
         if self.ends is None:
             sums = np.empty_like(taken)
             sums[0] = 0.0
@@ -89,7 +88,7 @@ class Order:
         return result
 
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
-        r"""Over all pairs of two subjects, and all columns, the sums of two weights:
+        r"""Return the sums of two weights over all pairs of two subjects and all columns,
 
         :math:`\sum_{i \ne j} x_i y_j (1[M_i > M_j] + \tfrac12 1[M_i = M_j])` and :math:`\sum_{i \ne j} x_i y_j`. The
         weights are taken some subjects at a time, so that there is no array of them all in order.
@@ -137,45 +136,20 @@ class Orders:
 
     def __init__(self) -> None:
         self._last: Order | None = None
-        self._kept: dict[Hashable, Order | _Packed] = {}
+        self._kept: dict[Hashable, Order] = {}
         self._n_bytes = 0
 
     def of(self, key: Hashable, marker: Callable[[], FloatArray]) -> Order:
         """The order of the marker that is known by a ``key``."""
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept.unpacked() if isinstance(kept, _Packed) else kept
-        last, found = self._last, Order(marker(), self._last)
-        if last is not None and found.same_as(last):
-            found = last
-            self._kept[key] = found
+        if key in self._kept:
+            return self._kept[key]
+        last, order = self._last, Order(marker(), self._last)
+        if last is not None and order.same_as(last):
+            self._kept[key] = order = last
         elif self._n_bytes <= _KEPT_BYTES:
-            packed = _Packed.of(found)
-            self._kept[key] = packed
-            self._n_bytes += packed.n_bytes
-        self._last = found
-        return found
-
-
-class _Packed(NamedTuple):
-    """An order in the smallest integers that hold it."""
-
-    rows: npt.NDArray[Any]
-    ends: npt.NDArray[Any] | None
-
-    @classmethod
-    def of(cls, order: Order) -> _Packed:
-        kind = np.min_scalar_type(order.rows.size)
-        return cls(order.rows.astype(kind), None if order.ends is None else order.ends.astype(kind))
-
-    @property
-    def n_bytes(self) -> int:
-        return self.rows.nbytes + (0 if self.ends is None else self.ends.nbytes)
-
-    def unpacked(self) -> Order:
-        order = Order.__new__(Order)
-        order.rows = self.rows.astype(np.intp)
-        order.ends = None if self.ends is None else self.ends.astype(np.intp)
+            self._kept[key] = order
+            self._n_bytes += order.rows.nbytes + (0 if order.ends is None else order.ends.nbytes)
+        self._last = order
         return order
 
 
@@ -198,9 +172,9 @@ class OrdersByColumn:
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
         """Sums over all pairs, as :meth:`Order.pair_sums`."""
         # Nothing is subtracted but what was added last: where there are no pairs, the sums are 0.
-        [found] = self.lower(taken, n_columns)
-        ordered = float(np.vdot(found.x, found.y_below))
-        return ordered, ordered + float(np.vdot(found.y, found.x_below))
+        [all_at_once] = self.lower(taken, n_columns)
+        ordered = float(np.vdot(all_at_once.x, all_at_once.y_below))
+        return ordered, ordered + float(np.vdot(all_at_once.y, all_at_once.x_below))
 
     def lower(self, taken: Taken, n_columns: int) -> Iterator[Lower]:
         """All subjects at once, with the weights of those below."""
@@ -216,7 +190,7 @@ class OrdersByColumn:
 
 
 def _sorted_rows(marker: FloatArray) -> IntArray:
-    """What sorts a marker: by bins first, after which little is left to sort."""
+    """Return the rows that sort a marker: by bins first, after which little is left to sort."""
     low, high = marker.min(), marker.max()
     with np.errstate(all="ignore"):
         scale = (_BINS - 1) / (high - low)

@@ -26,8 +26,8 @@ from cocensor.metrics.proper import (
 )
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each
-    for each in (
+    kind.name: kind
+    for kind in (
         IntegratedBrierScore,
         BrierScore,
         IntegratedLogScore,
@@ -70,7 +70,7 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
     ...     name, label, direction, range = "calibration", "calibration in the large", "smaller", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
-    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         means = {name: p.read(status.times, slice(None)).mean(axis=0) for name, p in predictions.items()}
     ...         return {name: MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
     >>> metric("calibration")
     Calibration()
@@ -124,7 +124,7 @@ def metric_kinds() -> dict[str, type[Metric]]:
 
 
 def metric_labels() -> dict[str, str]:
-    """What metrics are called in tables and figures, by name."""
+    """The labels of metrics in tables and figures, by name."""
     return {name: kind.label for name, kind in _REGISTRY.items()}
 
 
@@ -167,5 +167,8 @@ def metric(name: str, **settings: Any) -> Metric:
 
 def settings_of(kind: Any) -> dict[str, bool]:
     """The settings of a metric's class, if it is a dataclass, and whether each must be given."""
-    own = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
-    return {each.name: each.default is MISSING and each.default_factory is MISSING for each in own}
+    settings = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
+    return {
+        setting.name: setting.default is MISSING and setting.default_factory is MISSING
+        for setting in settings
+    }

@@ -1,18 +1,19 @@
-"""From the arguments of a score to a status and predictions."""
+"""The arguments of score functions, read into weights and predictions; times to score at."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray
+from cocensor._checks import FloatArray, check_number, check_whole
+from cocensor._numerics import settled
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
 from cocensor.adjustments.gradient import Linearised
@@ -22,13 +23,17 @@ from cocensor.data import Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, PredictionsAt
-from cocensor.data.times import TimeGrid
+from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.metrics.tensors import ArraysAsked, are_foreign, refuse_foreign
-from cocensor.warnings import PredictionWarning
+from cocensor.warnings import HorizonWarning, PredictionWarning
+
+# A horizon with a smaller share at risk gives a warning, which names the largest time with a share that is enough.
+_FEW = 0.01
+_ENOUGH = 0.05
 
 Settings = ParamSpec("Settings")
 Model = TypeVar("Model")
@@ -45,162 +50,129 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
 
 
 class OverTime(Protocol):
-    """What has values at each time, or several at each: a metric, or a table of such."""
+    """A metric with values at each time, or a table of such."""
 
     def values_over_time(
         self, status: EventWeights, predictions: Mapping[Any, Predicted]
     ) -> Mapping[Any, FloatArray]:
-        """By model, in the order of the times given."""
+        """The values by model, in the order of the times given."""
 
     def functionals_over_time(self, status: EventWeights, predictions: Mapping[Any, Predicted]) -> Linearised:
-        """The same as functions of the weights."""
+        """The values as functions of the weights."""
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a score function is asked for, checked: one model or several, under one adjustment."""
+class ScoreRequest:
+    """The checked arguments of a score function: one model or several, under one adjustment."""
 
     chosen: Adjustment | Fitted
     samples: Samples
     grid: TimeGrid
     predictions: dict[Any, Predicted]
     several: bool
-    #: Whether the time was given as one number: what is found at it then has no axis of times.
+    #: Whether the time was given as one number: values at it then have no axis of times.
     single: bool
-
-    @classmethod
-    def of(
-        cls,
-        y_train: Any,
-        y_test: Any,
-        estimate: Any,
-        times: npt.ArrayLike,
-        *,
-        adjustment: str | Adjustment | Fitted = "ipcw",
-        x_train: Any = None,
-        x_test: Any = None,
-        copula: Copula | None = None,
-        risk: bool = False,
-    ) -> Asked:
-        """From the arguments of a score function; ``risk`` says whether a risk score will do."""
-        chosen = chosen_adjustment(adjustment, copula)
-        test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
-        train = None if y_train is None else Survival.coerce(y_train, "y_train")
-        several, single = isinstance(estimate, Mapping), np.ndim(times) == 0
-        if several and not estimate:
-            raise ValueError("estimate is empty: at least one model is needed.")
-        given = estimate if several else {"": estimate}
-        refuse_foreign(given, "this is")
-        predictions = {
-            key: _named(str(key) if several else None, each, test, grid, x_test, risk, single)
-            for key, each in given.items()
-        }
-        return cls(chosen, Samples.of(test, x_test, train, x_train), grid, predictions, several, single)
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-        values, moved = self._answer(
-            metric.values_over_time, metric.functionals_over_time if return_influence else None
-        )
-        moved = {name: _where_defined(each, values[name]) for name, each in moved.items()}
-        if self.single:
-            moved = {name: each[0] if values[name].ndim == 1 else each for name, each in moved.items()}
-            values = {name: _first(each) for name, each in values.items()}
-        return self.returned(values, moved, return_influence)
+        functionals = [metric.functionals_over_time] if return_influence else []
+        return self._scored(metric.values_over_time, functionals)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         weights = time_weights(self.grid.sorted, integration)[:, None]
-        functionals = partial(metric.functionals_by_time, weights=weights)
-        values, moved = self._answer(metric.values_over_time, functionals if return_influence else None)
-        averages = {name: time_average(self.grid.times, each, integration) for name, each in values.items()}
-        return self.returned(averages, {name: each[0] for name, each in moved.items()}, return_influence)
+
+        def averages(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+            curves = metric.values_over_time(status, models)
+            return {name: time_average(self.grid.times, curves[name], integration) for name in models}
+
+        functionals = [partial(metric.functionals_by_time, weights=weights)] if return_influence else []
+        return self._scored(averages, functionals)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def evaluated(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, float]:
-            return {name: found.value for name, found in metric.evaluate(status, predictions).items()}
+        def values(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+            return {name: score.value for name, score in metric.evaluate(status, models).items()}
 
-        values, moved = self._answer(
-            evaluated, metric.functionals if return_influence else None, metric.grid(self.grid)
-        )
-        return self.returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
-
-    def each(
-        self,
-        find: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
-        grid: TimeGrid | None = None,
-    ) -> Any:
-        """What a function finds of the models under a status, at other times where ``grid`` says so."""
-        return self.returned(self._answer(find, None, grid)[0], {}, False)
-
-    def each_time(self, find: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
-        """What a function finds of the models at each time: a list in the order given, or that of the single one."""
-
-        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
-            each = [find(status.at_columns(slice(k, k + 1)), models) for k in range(status.grid.sorted.size)]
-            places = range(len(each)) if status.grid.place is None else status.grid.place
-            return {
-                name: each[0][name] if self.single else [each[k][name] for k in places] for name in models
-            }
-
-        return self.each(by_time)
+        functionals = [metric.functionals] if return_influence else []
+        return self._scored(values, functionals, metric.grid(self.grid))
 
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
 
-        def evaluated(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
-            found = metric.evaluate(status, predictions)
-            return {name: (each.curve, each.value) for name, each in found.items()}
+        def pairs(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+            return {
+                name: (score.curve, score.value) for name, score in metric.evaluate(status, models).items()
+            }
 
-        at = 0 if self.single else slice(None)
-        asked = (metric.functionals_over_time, metric.functionals) if return_influence else ()
-        values, moved = self._answers(evaluated, *asked)
-        pairs = {
-            name: (_where_defined(over_time, values[name][0])[at], _where_defined(mean, values[name][1])[0])
-            for name, (over_time, mean) in moved.items()
-        }
-        if self.single:
-            values = {name: (_first(curve), mean) for name, (curve, mean) in values.items()}
-        return self.returned(values, pairs, return_influence)
+        functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
+        return self._scored(pairs, functionals)
 
-    def _answer(
+    def each(
         self,
-        values: Callable[..., Mapping[Any, Any]],
-        functionals: Callable[..., Linearised] | None,
+        compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
         grid: TimeGrid | None = None,
-    ) -> tuple[dict[Any, Any], dict[Any, Influence]]:
-        """Values with one fit, and one status where it can be; and the influence on them, if asked for."""
-        found, moved = self._answers(values, *(() if functionals is None else (functionals,)), grid=grid)
-        return found, {name: each for name, (each,) in moved.items()}
+    ) -> Any:
+        """The result of a function of a status and models, by model; at other times where ``grid`` says so."""
+        return self._scored(compute, [], grid)
+
+    def each_time(self, compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
+        """The result at each time: a list in the order given, or that of the single one."""
+
+        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+            n_times = status.grid.sorted.size
+            results = [compute(status.at_columns(slice(k, k + 1)), models) for k in range(n_times)]
+            places = range(n_times) if status.grid.place is None else status.grid.place
+            listed = {name: [results[k][name] for k in places] for name in models}
+            return {name: at_times[0] for name, at_times in listed.items()} if self.single else listed
+
+        return self.each(by_time)
 
     @one_blas_thread
-    def _answers(
+    def _scored(
         self,
-        values: Callable[..., Mapping[Any, Any]],
-        *functionals: Callable[..., Linearised],
+        compute: Callable[..., Mapping[Any, Any]],
+        functionals: Sequence[Callable[..., Linearised]],
         grid: TimeGrid | None = None,
-    ) -> tuple[dict[Any, Any], dict[Any, tuple[Influence, ...]]]:
-        """Values, and the influence on each of some functionals."""
-        found: dict[Any, Any] = {}
-        moved: dict[Any, tuple[Influence, ...]] = {}
-        for models, _, status in self.samples.weights_by_fit(
-            self.chosen, grid or self.grid, self.predictions
-        ):
-            found |= values(status, models)
-            if functionals:
-                moves = [
-                    influence(status, each(status, models), self.samples.y_test).split(len(models))
-                    for each in functionals
-                ]
-                moved |= dict(zip(models, zip(*moves, strict=True), strict=True))
-        return found, moved
+    ) -> Any:
+        """Values with one fit, and one status where it can be; with ``functionals`` a pair of these and influences."""
+        values, moved = dict[Any, Any](), dict[Any, Any]()
+        fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
+        for models, _, status in fits:
+            by_model = compute(status, models)
+            lots = [
+                influence(status, functional(status, models), self.samples.y_test).split(len(models))
+                for functional in functionals
+            ]
+            for name, *influences in zip(models, *lots, strict=True):
+                values[name] = self._at_the_times(by_model[name])
+                if influences:
+                    moved[name] = self._on(by_model[name], *influences)
+        return self.returned(values, moved) if functionals else self.returned(values)
 
-    def returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
-        """What a score function returns of the values of all models, and the influences on them."""
-        found = (values, moved) if self.several else (values[""], moved.get(""))
-        return found if return_influence else found[0]
+    def _at_the_times(self, value: Any) -> Any:
+        """A value, or values over time; at a single time what there is at that: a number, or an array of several."""
+        if isinstance(value, tuple):
+            return tuple(map(self._at_the_times, value))
+        if not (self.single and isinstance(value, np.ndarray)):
+            return value
+        return float(value[0]) if value.ndim == 1 else value[0]
+
+    def _on(self, value: Any, *moved: Influence) -> Any:
+        """The influence on a value, or on values over time; NaN where these are not defined."""
+        if isinstance(value, tuple):
+            return tuple(map(self._on, value, moved))
+        undefined, [influence_on_value] = np.isnan(np.ravel(value)), moved
+        if undefined.any():
+            influence_on_value = influence_on_value * np.where(undefined, np.nan, 1.0)
+        alone = np.ndim(value) == 0 or (self.single and value.ndim == 1)
+        return influence_on_value[0] if alone else influence_on_value
+
+    def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
+        """Return the result of a score function: the values by model, with influences a pair of such."""
+        lots = [by_model if self.several else by_model[""] for by_model in (values, *moved)]
+        return tuple(lots) if moved else lots[0]
 
 
 class Assumed(TypedDict, total=False):
@@ -212,7 +184,8 @@ class Assumed(TypedDict, total=False):
     copula: Copula | None
 
 
-class Given(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Given:
     """The first arguments of a score function; see :func:`brier_score`."""
 
     y_train: Any
@@ -220,12 +193,34 @@ class Given(NamedTuple):
     estimate: Any
     times: npt.ArrayLike
 
-    def read(self, *, risk: bool = False, **assumed: Unpack[Assumed]) -> Asked:
-        """What is asked for, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        return Asked.of(*self, risk=risk, **assumed)
+    def read(
+        self,
+        *,
+        adjustment: str | Adjustment | Fitted = "ipcw",
+        x_train: Any = None,
+        x_test: Any = None,
+        copula: Copula | None = None,
+        risk: bool = False,
+    ) -> ScoreRequest:
+        """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
+        chosen = chosen_adjustment(adjustment, copula)
+        test, grid = Survival.coerce(self.y_test, "y_test"), TimeGrid.of(self.times)
+        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+        several, single = isinstance(self.estimate, Mapping), np.ndim(self.times) == 0
+        if several and not self.estimate:
+            raise ValueError("estimate is empty: at least one model is needed.")
+        estimates = self.estimate if several else {"": self.estimate}
+        refuse_foreign(estimates, "this is")
+        names = {key: f"estimate[{str(key)!r}]" if several else "estimate" for key in estimates}
+        predictions = {
+            key: _named(names[key], estimate, test, grid, x_test, risk, single)
+            for key, estimate in estimates.items()
+        }
+        samples = Samples.of(test, x_test, train, x_train)
+        return ScoreRequest(chosen, samples, grid, predictions, several, single)
 
-    def read_arrays(self, **assumed: Unpack[Assumed]) -> Asked | ArraysAsked:
-        """What is asked for, of arrays of any library."""
+    def read_arrays(self, **assumed: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
+        """The request, of arrays of any library."""
         several = isinstance(self.estimate, Mapping)
         models = self.estimate if several else {"": self.estimate}
         if not are_foreign(models):
@@ -284,8 +279,8 @@ class ResultFunction(Protocol[Settings, Result]):
 def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> ScoreFunction[Settings]:
     """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
     body: Callable[..., Any] = scored
-    shared, own = signature(Asked.of).parameters, signature(body).parameters
-    parameters = [shared[name] for name in (*Given._fields, *Assumed.__annotations__)]
+    first, read, own = (signature(function).parameters for function in (Given, Given.read, body))
+    parameters = [*first.values(), *(read[name] for name in Assumed.__annotations__)]
     parameters += [parameter for name, parameter in own.items() if name not in ("given", "assumed")]
     parameters.sort(key=lambda parameter: parameter.kind)
     shown = Signature(parameters, return_annotation=signature(body).return_annotation)
@@ -296,63 +291,120 @@ def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> Score
             arguments = shown.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{body.__name__}() is called wrongly: {error}.") from None
-        given = Given(*(arguments.pop(name) for name in Given._fields))
+        given = Given(*(arguments.pop(name) for name in first))
         return body(given, **arguments)
 
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
 
 
-def result_function(
-    body: Callable[Concatenate[Given, Settings], Result],
-) -> ResultFunction[Settings, Result]:
-    """The same of a function that gives one result for each model."""
+def result_function(body: Callable[Concatenate[Given, Settings], Result]) -> ResultFunction[Settings, Result]:
+    """Return a score function that gives one result for each model."""
     typed: Any = score_function(body)
     function: ResultFunction[Settings, Result] = typed
     return function
 
 
-def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:
-    """The influence on values, NaN on those that are not defined."""
-    undefined = np.isnan(np.ravel(values))
-    return moved * np.where(undefined, np.nan, 1.0) if undefined.any() else moved
-
-
-def _first(values: FloatArray) -> Any:
-    """What there is at the first time: a number, or an array of several."""
-    return float(values[0]) if values.ndim == 1 else values[0]
-
-
 def _named(
-    name: str | None, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
+    name: str, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
 ) -> Predicted:
     """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
-    called = "estimate" if name is None else f"estimate[{name!r}]"
-    found = as_predictions(
+    predicted = as_predictions(
         estimate,
         len(y),
         times=grid.times,
         X=x_test,
         labels=subject_labels(x_test, y.labels),
-        name=called,
+        name=name,
         risk=risk,
         column=single and not risk,
     )
-    if grid.last > found.end:
-        raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
-    if isinstance(found, PredictionsAt) and not found.known_at(grid.times):
-        other = grid.times[grid.times != found.time][0]
-        raise ValueError(f"times must be {found.time:g}, the one time of {called}, but has {other:g}.")
-    if found.matched == "labels":
-        warnings.warn(
-            f"{called} is put into the order of the test subjects by its labels.",
-            PredictionWarning,
-            stacklevel=4,
+    if grid.last > predicted.end:
+        raise ValueError(
+            f"times must not pass {predicted.end:g}, the end of {name}, but reach {grid.last:g}."
         )
-    if found.n_rounded:
+    if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
+        other = grid.times[grid.times != predicted.time][0]
+        raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
+    messages = []
+    if predicted.matched == "labels":
+        messages.append(f"{name} is put into the order of the test subjects by its labels.")
+    if predicted.n_rounded:
+        n = predicted.n_rounded
+        messages.append(f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.")
+    for message in messages:
+        warnings.warn(message, PredictionWarning, stacklevel=4)
+    return predicted
+
+
+# --- times to score at: the horizon is always visible, never implied
+
+
+def time_grid(
+    y_train: Any, y_test: Any = None, n: int = 100, horizon: str | float | Mapping[str, float] = "t_max"
+) -> FloatArray:
+    """``n`` equally spaced times from 0 to the horizon.
+
+    One that meets an observed time up to rounding (1e-9 of itself) is exactly that time, so that scores do not depend
+    on the unit of time.
+
+    Parameters
+    ----------
+    y_train, y_test : Survival, structured array or tuple
+        With test outcomes, the horizon is one that both samples reach.
+    horizon : "t_max", number, or {"at_risk": share}
+        The largest observed time; a time; or the largest observed time at which at least that share of the
+        sample is still at risk.
+    n : int
+        How many times.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Notes
+    -----
+    A horizon at which fewer than 1 % are at risk gives a :class:`HorizonWarning` that names the largest time
+    with 5 %: scores beyond rest on a handful of subjects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import time_grid
+    >>> y = (np.arange(1.0, 101.0), np.ones(100, bool))
+    >>> time_grid(y, n=5, horizon={"at_risk": 0.2})
+    array([ 0.  , 20.25, 40.5 , 60.75, 81.  ])
+    """
+    samples = [Survival.coerce(y_train, "y_train")]
+    if y_test is not None:
+        samples.append(Survival.coerce(y_test, "y_test"))
+    n = check_whole(n, "n", 2)
+    if isinstance(horizon, str) and horizon == "t_max":
+        end = min(y.t_max for y in samples)
+    elif isinstance(horizon, Mapping) and set(horizon) == {"at_risk"}:
+        share = check_number(horizon["at_risk"], "horizon['at_risk']", lower=0.0, upper=1.0)
+        end = min(_last_with(y, share) for y in samples)
+    elif isinstance(horizon, str | Mapping):
+        raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
+    else:
+        end = check_number(horizon, "horizon", lower=0.0)
+    if end == 0:
+        raise ValueError("horizon must be positive, but the samples reach only time 0.")
+    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([y.time for y in samples])))
+    end = float(grid[-1])
+    if any(np.mean(y.time >= end) < _FEW for y in samples):
+        better = min(_last_with(y, _ENOUGH) for y in samples)
         warnings.warn(
-            f"{called} has {found.n_rounded} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.",
-            PredictionWarning,
-            stacklevel=4,
+            f"at the horizon {shown_time(end)} fewer than {_FEW:.0%} are at risk; until {shown_time(better)} "
+            f"at least {_ENOUGH:.0%} are: horizon={{'at_risk': {_ENOUGH:g}}}.",
+            HorizonWarning,
+            stacklevel=2,
         )
-    return found
+    return grid
+
+
+def _last_with(y: Survival, share: float) -> float:
+    """The largest observed time at which at least ``share`` are at risk."""
+    table = y.risk_table
+    enough = share * table.n * (1.0 - 1e-12)  # 0.07 · 100 is more than 7 in floating point
+    return float(table.times[np.flatnonzero(table.at_risk >= enough)[-1]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cocensor._checks import as_choice
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import label_without_time, time_in_name
+from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.scores import AdjustmentScores, bootstrapped, score_with_metric
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 from cocensor.data.survival import ended_by_reason, unmarked_end
 from cocensor.data.times import TimeAxis, TimeGrid
 from cocensor.metrics import BrierScore, Metric, time_grid
-from cocensor.metrics.single_time import label_without_time, time_in_name
+from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon
 from cocensor.study.plan import (
     DEFAULT_METRICS,

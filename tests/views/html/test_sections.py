@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.metrics.single_time import label_without_time
+from cocensor.metrics.base import label_without_time
 from cocensor.study.lookup import results_of
 from cocensor.study.ranking import standing
 from cocensor.study.report import Report

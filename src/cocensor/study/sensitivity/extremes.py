@@ -52,8 +52,8 @@ from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics import Metric
 from cocensor.metrics.auc import CumulativeDynamicAUC
+from cocensor.metrics.base import sections
 from cocensor.metrics.ranks import Order
-from cocensor.metrics.sections import sections
 
 # Of all subjects so many numbers are held at once; of what dropouts add to bounds, so many.
 _AT_ONCE, _GAINS_AT_ONCE = 2**20, 2**24

@@ -15,7 +15,7 @@ import numpy as np
 from cocensor.data.times import TimeAxis, shown_time
 from cocensor.inference.comparisons import Comparison
 from cocensor.metrics import CalibrationCurve, Metric
-from cocensor.metrics.single_time import time_in_label
+from cocensor.metrics.base import time_in_label
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import FitCells, ImputationFit
 from cocensor.study.ranking import standing

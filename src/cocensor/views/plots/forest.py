@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_tuple, check_choice, check_whole, escaped
 from cocensor.inference.comparisons import Comparison
-from cocensor.metrics.single_time import label_without_time, time_in_label, time_in_name
+from cocensor.metrics.base import label_without_time, time_in_label, time_in_name
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import metric_named, metric_of, results_of
 from cocensor.study.ranking import standing

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cocensor.data.times import with_unit
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import label_without_time, time_in_name
+from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.views.text.names import listed
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cocensor._notes import Note
 from cocensor.data.times import shown_time, with_unit
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.base import time_in_name
 from cocensor.views.text.names import counted, listed
 
 Values = Mapping[str, Any]
