@@ -196,7 +196,7 @@ def test_a_number_of_subjects_to_fit_to_is_positive(files, value):
 
 
 def test_an_address_without_a_scheduler_is_refused(files, monkeypatch):
-    monkeypatch.setattr("cocensor.scale.cluster._PATIENCE", "200ms")
+    monkeypatch.setattr("cocensor.scale.reduce._PATIENCE", "200ms")
     refusal(files.evaluate("--scheduler", "tcp://127.0.0.1:9"), "--scheduler", "tcp://127.0.0.1:9")
 
 

@@ -14,9 +14,9 @@ from cocensor.cli.console import Phases
 from cocensor.cli.inputs import Inputs, covariates_of
 from cocensor.cli.options import batch, option_group
 from cocensor.data.files import read_table
-from cocensor.scale.cluster import connected
 from cocensor.scale.evaluate import run_scan
 from cocensor.scale.files import Files
+from cocensor.scale.reduce import connected
 from cocensor.study import Plan
 
 

@@ -20,7 +20,7 @@ from cocensor._checks import Progress, check_choice, check_whole, need
 from cocensor._files import held, write_whole, written_whole
 from cocensor.paper.base import Cell, Experiment, Row
 from cocensor.paper.results import Results
-from cocensor.scale.cluster import connected
+from cocensor.scale.reduce import connected
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 

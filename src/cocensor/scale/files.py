@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._checks import IntArray, listed, refuse_column
+from cocensor._checks import IntArray, listed, refuse_column, row_blocks
 from cocensor.data.files import first_sentence
 from cocensor.data.tables import Table, is_text, may_be_id, repeated
-from cocensor.scale.draw import hashed, hashed_texts
-from cocensor.scale.scan import Keys
+from cocensor.scale.scan import Keys, hashed
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -196,6 +196,25 @@ class Files:
                         if inside.start < inside.stop:
                             yield Piece(path, row - begin + inside.start, batch[inside])
                         row += batch.num_rows
+
+
+def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
+    """Hashes of texts: of their lengths, and then of eight bytes after the other; a pad of zeros ends a text.
+
+    Text k has the bytes from ``offsets[k]`` to ``offsets[k + 1]`` of the ``content``.
+    """
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    keys = hashed(lengths)
+    width = -(-int(lengths.max(initial=0)) // 8) * 8
+    for rows in row_blocks(lengths.size, width):
+        inside = np.arange(width) < lengths[rows, None]
+        padded = np.zeros(inside.shape, dtype=np.uint8)
+        ends = starts[rows][-1] + lengths[rows][-1]
+        padded[inside] = content[starts[rows][0] : ends]
+        for k, word in enumerate(padded.view("<u8").T):
+            there = lengths[rows] > 8 * k
+            keys[rows][there] = hashed(keys[rows][there] ^ word[there])
+    return keys
 
 
 def check_ids(test: Files, others: Sequence[Files], name: str, rule: str) -> None:

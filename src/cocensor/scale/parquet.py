@@ -22,9 +22,8 @@ from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_t
 from cocensor.data.probabilities import count_rounded, fall
 from cocensor.data.tables import FLAGS, IDS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
-from cocensor.scale.draw import hashed
 from cocensor.scale.files import Files, Paths, Piece, check_ids
-from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, batch_rows
+from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, hashed
 
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
 # Predictions in another order than the test subjects are held up to so many bytes.
@@ -161,9 +160,7 @@ class ParquetScan(Scan):
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
-        self._check(part)
-        chosen = dict.fromkeys(self.models, slice(None)) if columns is None else columns
-        size = batch_rows(max((self._models[name].width(where) for name, where in chosen.items()), default=1))
+        chosen, size = self._opened(part, columns)
         readers = {
             name: self._models[name].read(part.start, part.stop, where, size)
             for name, where in chosen.items()
@@ -237,10 +234,6 @@ class _Model:
         if times is not None and times.size == 1:
             interpolation = tail = None
         return cls(files, columns, times, interpolation, tail)
-
-    def width(self, columns: Columns) -> int:
-        """Return how many columns are read."""
-        return 1 if self.times is None else self.times[columns].size
 
     def in_order(self, test: Files, wanted: Keys | None, id: str) -> _Model:
         """Return the predictions in the order of the test subjects, by all of their keys where these can be held."""
