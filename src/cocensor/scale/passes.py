@@ -24,7 +24,6 @@ from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE
 from cocensor.warnings import HorizonWarning, collected
 
-K = TypeVar("K")
 V = TypeVar("V")
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
 Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
@@ -276,7 +275,7 @@ class Sums:
         return RiskTable(times[some], at_risk[some], events, dropouts, ended if administrative else None)
 
 
-def add(totals: dict[K, V], more: Mapping[K, V], merge: Callable[[V, V], V]) -> None:
+def add(totals: dict[Any, V], more: Mapping[Any, V], merge: Callable[[V, V], V]) -> None:
     """Merge ``more`` into ``totals`` by key."""
     for key, value in more.items():
         totals[key] = merge(totals[key], value) if key in totals else value
