@@ -19,7 +19,7 @@ from cocensor.cli.evaluate import evaluated
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.outputs import terminating_in_order
 from cocensor.cli.plan import PlanOptions
-from cocensor.cli.stream import Cluster
+from cocensor.cli.study import Cluster
 from cocensor.cli.study_file import Outputs, StudyFile
 
 _N_TIMES = 60

@@ -17,7 +17,7 @@ from cocensor._notes import Note, noted
 from cocensor.cli.console import Phases, progress_bar, refusing, say
 from cocensor.cli.inputs import Outcomes, covariates_of
 from cocensor.cli.options import MODEL, data_file, items, option, option_group, output_file, with_options
-from cocensor.cli.outputs import check_outputs, written_together
+from cocensor.cli.outputs import check_outputs, write_all
 from cocensor.data.files import read_table
 from cocensor.data.survival import unmarked_end
 from cocensor.joint.margins import MARGIN_FORMS
@@ -98,16 +98,16 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
             notes += [*(noted("warned", why=text) for text in warned), *missing]
             if choice.problem.penalty != 0:
                 notes.append(noted("penalised"))
-            phase("Writing")
-            with written_together(json, figure) as (numbers_file, picture):
-                if numbers_file is not None:
-                    numbers_file.write_text(_json(choice, profile, benchmarks, notes), encoding="utf-8")
-                if picture is not None:
-                    _draw(profile, picture)
-        say(_text(choice, profile, benchmarks, notes))
-        for path, content in ((json, "All numbers are"), (figure, "The figure is")):
-            if path is not None:
-                say(f"{content} in {path}.")
+            places = write_all(
+                phase,
+                (
+                    json,
+                    "All numbers are",
+                    lambda place: _write_json(place, choice, profile, benchmarks, notes),
+                ),
+                (figure, "The figure is", lambda place: _draw(profile, place)),
+            )
+        say("\n".join([_text(choice, profile, benchmarks, notes), *places]))
 
 
 def _benchmarks(
@@ -147,13 +147,15 @@ def _text(
     return "\n".join([*lines, *map(str, notes)])
 
 
-def _json(
+def _write_json(
+    path: Path,
     choice: cc.joint.CopulaChoice,
     profile: cc.joint.DependenceProfile,
     benchmarks: cc.study.sensitivity.CovariateBenchmarks | None,
     notes: list[Note],
-) -> str:
-    found = {
+) -> None:
+    candidates = nw.from_native(choice.table).rows(named=True)
+    numbers = {
         "cocensor": cc.__version__,
         "n": choice.best.n_,
         "margins": choice.best.event.name,
@@ -163,23 +165,18 @@ def _json(
         "preferred": choice.preferred,
         "gain": choice.gain,
         "chosen": choice.copula.name,
-        "candidates": _rows(choice.table),
+        "candidates": [{name: _or_none(value) for name, value in row.items()} for row in candidates],
         "profile": profile.to_dict(),
         "plausible_tau": None if benchmarks is None else benchmarks.to_dict(),
         "notes": [note.to_dict() for note in notes],
     }
-    return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
+    text = escaped(jsonlib.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1))
+    path.write_text(f"{text}\n", "utf-8")
 
 
-def _rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame; what is not known is None."""
-    return [
-        {
-            name: None if isinstance(value, float) and not isfinite(value) else value
-            for name, value in row.items()
-        }
-        for row in nw.from_native(frame).rows(named=True)
-    ]
+def _or_none(value: Any) -> Any:
+    """Return a value of a table; None for a number that is not known."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _draw(profile: cc.joint.DependenceProfile, path: Path) -> None:

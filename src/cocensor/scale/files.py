@@ -92,7 +92,7 @@ class Files:
     what = "row"
 
     @classmethod
-    def found(cls, given: Paths, name: str) -> Files:
+    def of(cls, given: Paths, name: str) -> Files:
         """Return the files of an argument, each of which is opened: one that is broken is refused before any work."""
         paths = _expanded(given, name)
         absolute = [os.path.abspath(path) for path in paths]

@@ -123,10 +123,10 @@ def scan_parquet(
         raise ValueError("predictions is empty: at least one model is needed.")
     given = () if covariates is None else as_tuple(covariates, "covariates", str)
     columns = TestColumns(event, time, administrative, reason=reason, id=id, covariates=given)
-    subjects = Files.found(test, "test")
+    subjects = Files.of(test, "test")
     _check_types(subjects, columns)
     models = {
-        name: _Model.found(Files.found(paths, f"predictions[{name!r}]"), id, interpolation, tail)
+        name: _Model.of(Files.of(paths, f"predictions[{name!r}]"), id, interpolation, tail)
         for name, paths in predictions.items()
     }
     if id is None:
@@ -213,7 +213,7 @@ class _Model:
     held: Predicted | None = None
 
     @classmethod
-    def found(
+    def of(
         cls, files: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
     ) -> _Model:
         """Return the predictions in some files, whose columns are checked."""
