@@ -178,7 +178,7 @@ class ParquetScan(Scan):
 
     @property
     def _pieces(self) -> str:
-        return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
+        return f"{len(self._test.files):,} file{'s' if len(self._test.files) > 1 else ''}"
 
 
 def _parts(tables: Sequence[Files]) -> Iterator[Part]:
@@ -219,11 +219,11 @@ class _Model:
         """Return the predictions in some files, whose columns are checked."""
         files.check_alike()
         if identity is not None and identity not in files.columns:
-            refuse_column(identity, files.columns, files.paths[0])
+            refuse_column(identity, files.columns, files.files[0].path)
         columns = tuple(name for name in files.columns if name != identity)
         times = None
         if not is_risk(columns):
-            with naming(files.paths[0]):
+            with naming(files.files[0].path):
                 times = times_of(columns, option="id={!r}" if identity is None else None)
         for name in columns:
             files.check(name, is_number, "numbers")
@@ -294,7 +294,7 @@ class _Model:
     @property
     def _dtype(self) -> npt.DTypeLike:
         """Single precision, where all columns of all files are in it."""
-        kinds = {types[name] for types in self.files.types for name in self.columns}
+        kinds = {file.types[name] for file in self.files.files for name in self.columns}
         return np.float32 if kinds == {nw.Float32()} else np.float64
 
 
@@ -314,13 +314,14 @@ def _check_types(files: Files, columns: TestColumns) -> None:
         if name is not None:
             files.check(name, lambda kind: is_number(kind) or is_text(kind), rule)
     for name in columns.covariates:
-        kinds = [is_text(types[name]) for types in files.types]
-        if len(set(kinds)) > 1:
-            other = kinds.index(not kinds[0])
-            raise ValueError(
-                f"{files.paths[other]}: column {name!r} must have {'categories' if kinds[0] else 'numbers'}, as in "
-                f"{files.paths[0]}, but has type {files.types[other][name]}."
-            )
+        first, *others = files.files
+        are_texts = is_text(first.types[name])
+        for other in others:
+            if is_text(other.types[name]) != are_texts:
+                raise ValueError(
+                    f"{other.path}: column {name!r} must have {'categories' if are_texts else 'numbers'}, as in "
+                    f"{first.path}, but has type {other.types[name]}."
+                )
 
 
 def _check_rows(name: str, files: Files, test: Files) -> None:
@@ -330,8 +331,11 @@ def _check_rows(name: str, files: Files, test: Files) -> None:
             f"predictions[{name!r}] must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} "
             f"has {files.n:,}."
         )
-    sizes = [[sum(groups) for groups in table.groups] for table in (test, files)]
-    as_given = [[rows[k] for k in table.listed] for rows, table in zip(sizes, (test, files), strict=True)]
+    sizes = [[sum(file.groups) for file in table.files] for table in (test, files)]
+    as_given = [
+        [sum(file.groups) for file in sorted(table.files, key=lambda file: file.place)]
+        for table in (test, files)
+    ]
     if as_given[0] == as_given[1] and sizes[0] != sizes[1]:
         raise ValueError(
             f"predictions[{name!r}] has as many rows as test file by file in the order of the lists, but not in "
@@ -343,9 +347,9 @@ def _order_notes(test: Files, models: Mapping[str, _Model]) -> list[Note]:
     """Return what was decided about files that were not listed in the order of their names."""
     tables = {"test": test} | {f"predictions[{name!r}]": model.files for name, model in models.items()}
     return [
-        noted("files_sorted", of=name, first=files.paths[0])
-        for name, files in tables.items()
-        if list(files.listed) != sorted(files.listed)
+        noted("files_sorted", of=name, first=table.files[0].path)
+        for name, table in tables.items()
+        if [file.place for file in table.files] != list(range(len(table.files)))
     ]
 
 
