@@ -10,7 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray, check_number, check_whole
 from cocensor.data import Predictions
 from cocensor.paper.learners.base import Part
-from cocensor.paper.learners.hazards import ProportionalHazards
+from cocensor.paper.learners.cox import ProportionalHazards
 from cocensor.paper.learners.network import NetworkLearner, Parameters
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from cocensor._checks import check_choice
 from cocensor.paper.learners.base import Learner
-from cocensor.paper.learners.boosting import GBSA
 from cocensor.paper.learners.cox import CoxLearner
 from cocensor.paper.learners.deepsurv import DeepSurv
-from cocensor.paper.learners.forest import RSF
 from cocensor.paper.learners.mtlr import MTLR
+from cocensor.paper.learners.trees import GBSA, RSF
 
 Preset = Literal["text", "published"]
 _LEARNERS: dict[str, type[Learner]] = {kind.name: kind for kind in (CoxLearner, GBSA, RSF, DeepSurv, MTLR)}
