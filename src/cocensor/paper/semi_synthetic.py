@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from cocensor.adjustments.imputation import Given
 from cocensor.adjustments.models.design import Recipe, imputation_design
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
-from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row, errors_of, grouped, panels
 from cocensor.paper.datasets import (
     Dataset,
     UnseenLevelWarning,
@@ -187,17 +188,10 @@ class SemiSyntheticExperiment(Experiment):
 
     def _outcomes_figure(self, rows: list[Row]) -> Figure:
         """One draw of each data set."""
-        from matplotlib.figure import Figure
-
         first = {row["dataset"]: row for row in reversed(rows)}
         names = [name for name in self.config.datasets if name in first]
-        columns = min(len(names), 4)
-        n_rows = -(-len(names) // columns)
-        figure = Figure(figsize=(4.2 * columns, 3.6 * n_rows), layout="constrained")
-        axes = figure.subplots(n_rows, columns, squeeze=False).flat
-        for ax in axes[len(names) :]:
-            ax.set_visible(False)
-        for ax, name in zip(axes, names, strict=False):
+        figure, axes = panels(len(names), 4, 4.2, 3.6)
+        for ax, name in zip(axes.flat, names, strict=False):
             published = self.config.protocol == "published"
             sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
             _draw_outcomes(ax, sample.y)
@@ -288,13 +282,9 @@ def _load(name: str, published: bool) -> Dataset:
 
 def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
     """Mean and SD of |error| by adjustment and ``by``, also in units of IPCW's, and how many gave no answer."""
-    groups: dict[tuple[Any, ...], list[float]] = {}
-    for row in rows:
-        error = np.nan if row["estimate"] is None else abs(row["estimate"] - row["oracle"])
-        groups.setdefault((*(row[k] for k in by), row["adjustment"]), []).append(error)
-    found = {key: np.array(errors) for key, errors in groups.items()}
-    known = {key: errors[np.isfinite(errors)] for key, errors in found.items()}
-    mean = {key: float(np.mean(errors)) if errors.size else np.nan for key, errors in known.items()}
+    errors_by = {key: np.abs(errors_of(own)) for key, own in grouped(rows, *by, "adjustment").items()}
+    finite = {key: errors[np.isfinite(errors)] for key, errors in errors_by.items()}
+    mean = {key: float(np.mean(errors)) if errors.size else np.nan for key, errors in finite.items()}
     return [
         dict(zip((*by, "adjustment"), key, strict=True))
         | {
@@ -302,9 +292,9 @@ def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
             "abs_error_sd": float(np.std(errors, ddof=1)) if errors.size > 1 else np.nan,
             "of_ipcw": mean[key] / mean[*key[:-1], "IPCW (KM)"],
             "n": errors.size,
-            "without_answer": found[key].size - errors.size,
+            "without_answer": errors_by[key].size - errors.size,
         }
-        for key, errors in known.items()
+        for key, errors in finite.items()
     ]
 
 
@@ -341,12 +331,11 @@ def _error_figure(table: list[Row]) -> Figure:
     place = {name: len(names) - k for k, name in enumerate(names)}
     figure = Figure(figsize=(7.6, 0.3 * len(names) + 1.4), layout="constrained")
     ax = figure.subplots()
-    datasets = dict.fromkeys(row["dataset"] for row in table)
-    for dataset, style, marker in zip(datasets, line_styles(), markers(), strict=False):
-        mine = [row for row in table if row["dataset"] == dataset]
-        y = [place[row["adjustment"]] for row in mine]
+    by_dataset = grouped(table, "dataset").items()
+    for ((dataset,), own), style, marker in zip(by_dataset, line_styles(), markers(), strict=False):
+        y = [place[row["adjustment"]] for row in own]
         ax.scatter(
-            [row["of_ipcw"] for row in mine], y, s=22, marker=marker, color=style["color"], label=dataset
+            [row["of_ipcw"] for row in own], y, s=22, marker=marker, color=style["color"], label=dataset
         )
     ax.axvline(1.0, color="0.6", linewidth=1, zorder=0)
     ax.set(xscale="log", xlabel="mean |error| of the IBS, in units of IPCW's")
@@ -359,18 +348,15 @@ def _error_figure(table: list[Row]) -> Figure:
 
 def _ranking_table(rows: list[Row]) -> list[Row]:
     """The share of cells in which at least two of the oracle's best three learners are among the estimate's."""
-    cells: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row["estimate"] is not None:
-            key = row["dataset"], row["strategy"], row["copula"], row["tau"], row["seed"], row["adjustment"]
-            cells.setdefault(key, []).append(row)
-    found: dict[tuple[str, str], list[bool]] = {}
-    for (dataset, *_, adjustment), mine in cells.items():
+    answered = [row for row in rows if row["estimate"] is not None]
+    cells = grouped(answered, "dataset", "strategy", "copula", "tau", "seed", "adjustment")
+    top_3_kept: dict[tuple[str, str], list[bool]] = {}
+    for (dataset, *_, adjustment), own in cells.items():
         best = [
-            {r["learner"] for r in sorted(mine, key=lambda r: r[by])[:3]} for by in ("oracle", "estimate")
+            {row["learner"] for row in sorted(own, key=itemgetter(by))[:3]} for by in ("oracle", "estimate")
         ]
-        found.setdefault((dataset, adjustment), []).append(len(best[0] & best[1]) >= min(2, len(mine)))
+        top_3_kept.setdefault((dataset, adjustment), []).append(len(best[0] & best[1]) >= min(2, len(own)))
     return [
         {"dataset": dataset, "adjustment": adjustment, "top_3_kept": float(np.mean(kept)), "n": len(kept)}
-        for (dataset, adjustment), kept in found.items()
+        for (dataset, adjustment), kept in top_3_kept.items()
     ]
