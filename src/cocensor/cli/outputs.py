@@ -1,4 +1,4 @@
-"""What commands write: refused early, and all of it or nothing."""
+"""Files that commands write: refused early, and all of them or none."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _check_output(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by whatever links; it need not be there."""
+    """Return whether two paths lead to one file, by whatever links; it need not be there."""
     if behind_links(one) == behind_links(other):
         return True
     return one.exists() and other.exists() and one.samefile(other)

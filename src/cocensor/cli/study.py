@@ -121,7 +121,7 @@ def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
 
 @option_group
 class Cluster:
-    """Who reads the files; no study file says so."""
+    """The cluster that reads the files; no study file names it."""
 
     scheduler: str | None = batch(
         "ADDRESS",
@@ -131,7 +131,7 @@ class Cluster:
 
 
 def is_streamed(inputs: Inputs, cluster: Cluster) -> bool:
-    """Whether files are read in batches: on request, or because a path stands for several files."""
+    """Return whether files are read in batches: on request, or because a path stands for several files."""
     if inputs.stream or any(map(_is_several, (inputs.test, *inputs.files.values()))):
         if inputs.fit_rows is not None:
             check_whole(inputs.fit_rows, "--fit-rows")
@@ -145,7 +145,7 @@ def is_streamed(inputs: Inputs, cluster: Cluster) -> bool:
 
 
 def _is_several(path: Path) -> bool:
-    """Whether a path is a folder or a pattern; a file may be called as a pattern is."""
+    """Return whether a path is a folder or a pattern; a file may be called as a pattern is."""
     return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
 
 

@@ -37,7 +37,7 @@ _RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
 
 @option_group
 class Outputs:
-    """What a run writes: the table ``[outputs]`` of a study file."""
+    """The files that a run writes: the table ``[outputs]`` of a study file."""
 
     out: Path | None = output_file("Where to write the report (HTML).")
     json: Path | None = output_file("Where to write all numbers (JSON).")

@@ -1,4 +1,4 @@
-"""What every experiment is."""
+"""The base of experiments, their configuration, and what their tables and figures share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Config:
-    """What the results of an experiment depend on; two runs with the same config may share their results.
+    """Configuration of an experiment; two runs with the same one may share their results.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Experiment(ABC):
 
     @classmethod
     def quick(cls, config: Config) -> Self:
-        """The same in a minute, for newcomers and tests."""
+        """Return an experiment of a minute, for newcomers and tests."""
         return cls(replace(config, seeds=config.seeds[:1]))
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What it costs to select a copula: time and memory by data set."""
+"""The cost of selecting a copula: time and memory by data set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAPER = {
 
 @dataclass(frozen=True)
 class FitCostConfig(Config):
-    """What the experiment on the cost of fits depends on.
+    """Configuration of the experiment on the cost of fits.
 
     Parameters
     ----------

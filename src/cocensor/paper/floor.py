@@ -1,4 +1,4 @@
-"""How far imputations are from the floor: a known copula on real covariates, one imputation model for all learners."""
+"""Imputations against the floor: a known copula on real covariates, one imputation model for all learners."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Floor(SemiSyntheticCopula):
         }
 
     def _informed(
-        self, known: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+        self, true_copula: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
     ) -> dict[str, cc.adjustments.Adjustment]:
         """The copula is all that is known."""
         return {}

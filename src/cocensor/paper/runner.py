@@ -27,7 +27,7 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a run of an experiment; made by :func:`run`.
+    """The results of a run of an experiment, by :func:`run`.
 
     Attributes
     ----------
@@ -267,12 +267,12 @@ def _escaped(text: str) -> str:
 
 
 def _versions(packages: tuple[str, ...]) -> dict[str, str]:
-    """Those of the packages that are there."""
-    found = {}
+    """Return the versions of the packages that are there."""
+    versions = {}
     for name in packages:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def _memory_gib() -> float | None:

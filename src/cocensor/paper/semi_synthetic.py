@@ -46,7 +46,7 @@ _GIVEN: tuple[Given, ...] = ("covariates", "prediction")
 
 @dataclass(frozen=True)
 class SemiSyntheticConfig(Config):
-    """What the semi-synthetic experiments depend on.
+    """Configuration of the semi-synthetic experiments.
 
     Parameters
     ----------
@@ -123,19 +123,19 @@ class SemiSyntheticExperiment(Experiment):
         """One row per learner and adjustment."""
         train, validation, test = parts_of(cell, self.config.protocol, self.config.max_rows)
         design = test.design
-        known = None if design.dependence == "omitted" else design.dependence
-        chosen = selected_copula(train, validation) if known is None else known
+        true_copula = None if design.dependence == "omitted" else design.dependence
+        chosen = selected_copula(train, validation) if true_copula is None else true_copula
         models = {name: self._predicted(name, train, validation, test) for name in self.config.learners}
         adjustments = {
             name: fitted_once(each, train, test, models)
-            for name, each in self._adjustments(chosen, "selected" if known is None else "true").items()
+            for name, each in self._adjustments(chosen, "selected" if true_copula is None else "true").items()
         }
         adjustments["floor"] = floor(test)
         scoring = Scoring(self.config.protocol, train, test)
         same = {"selected": repr(chosen), "censored": test.censoring_rate}
         rows = []
         for name, curves in models.items():
-            informed = {} if known is None else self._informed(known, test, curves)
+            informed = {} if true_copula is None else self._informed(true_copula, test, curves)
             rows += scoring.rows(curves, adjustments | informed, learner=name, **same)
         return rows
 
@@ -153,20 +153,20 @@ class SemiSyntheticExperiment(Experiment):
         return published_curves(model.predict(test.X), train.y.time[train.y.event])
 
     def _adjustments(self, copula: cc.copulas.Copula, where: str) -> dict[str, cc.adjustments.Adjustment]:
-        """Those of the paper and ours; ``where`` says in their names where the copula is from."""
-        found = without_covariates(copula, self.config.protocol, f", {where}")
+        """Return the adjustments of the paper and ours; ``where`` says in their names where the copula is from."""
+        adjustments = without_covariates(copula, self.config.protocol, f", {where}")
         at: dict[str, cc.copulas.Copula] = {where: copula, "independence": cc.Independence()}
         for label, assumed in at.items():
             for margins in MARGIN_FORMS:
                 for given in _GIVEN:
-                    found[f"given {given}, {margins}, {label}"] = imputation(given, assumed, margins)
-        return found
+                    adjustments[f"given {given}, {margins}, {label}"] = imputation(given, assumed, margins)
+        return adjustments
 
     def _informed(
-        self, known: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+        self, true_copula: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
     ) -> dict[str, cc.adjustments.Adjustment]:
         """Adjustments for one learner that know more of the truth than the copula."""
-        return _at_tau_given_the_score(known, test, curves)
+        return _at_tau_given_the_score(true_copula, test, curves)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.

@@ -31,7 +31,7 @@ _SCALE_FACTORS = {
 
 @dataclass(frozen=True)
 class SyntheticConfig(Config):
-    """What the synthetic experiments depend on.
+    """Configuration of the synthetic experiments.
 
     The published protocol has the published margins (:meth:`SyntheticDesign.preset`).
 
@@ -270,7 +270,7 @@ class ConditionalCounterpart(Dependence):
     about = "IBS-Dep against CG-Q under the right copula (figure 4)"
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
-        """As in ``dependence``, for IPCW, IBS-Dep and CG-Q."""
+        """Return the table of ``dependence`` for IPCW, IBS-Dep and CG-Q."""
         table = super().summarise(rows)[self.name]
         return {self.name: [row for row in table if row["adjustment"] in ("IPCW (KM)", "IBS-Dep", "CG-Q")]}
 

@@ -134,7 +134,7 @@ def _times(predictions: Predicted) -> FloatArray | None:
 
 
 def _traits(models: Mapping[str, Predicted], y: Survival, x: Any) -> Iterator[tuple[str, Any]]:
-    """What all chunks have in common, by what it is called; models first, so that the rest can be compared."""
+    """Yield what all chunks must have in common, by what it is called; models first, on which the rest depends."""
     yield "the same models", sorted(models)
     for model, predictions in sorted(models.items()):
         times = _times(predictions)

@@ -46,13 +46,13 @@ from cocensor.study.scores import AdjustmentScores, Scoring, fits_under, scores_
 _KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
 
 
-def evaluate_scan(scan: Scan, asked: dict[str, Any]) -> Evaluation:
+def evaluate_scan(scan: Scan, arguments: dict[str, Any]) -> Evaluation:
     """Score the models of a scan, by the arguments of :meth:`Scan.evaluate`."""
     names = ("y_train", "x_train", "n_fit", "n_kept", "client", "progress")
-    options = {name: asked.pop(name) for name in names}
-    copula = asked["copula"]
+    options = {name: arguments.pop(name) for name in names}
+    copula = arguments["copula"]
     options["choice"] = copula if isinstance(copula, CopulaChoice) else None
-    return run_scan(scan, Plan.of(**asked), fits=given_fits(asked["adjustments"]), **options)
+    return run_scan(scan, Plan.of(**arguments), fits=given_fits(arguments["adjustments"]), **options)
 
 
 @one_blas_thread
@@ -113,9 +113,9 @@ class _Study:
         self.n_passes = 1
         batch = read_drawn(self.scan, self.scan.n, self._all_columns(slice(None)), self._reduce)
         predictions = {
-            # Of a table whose parts share the count that they came with.
-            name: each.changed(n_rounded=n_outside(each)) if each.n_rounded else each
-            for name, each in batch.predictions.items()
+            # The parts of a table share the count that they came with.
+            name: table.changed(n_rounded=n_outside(table)) if table.n_rounded else table
+            for name, table in batch.predictions.items()
         }
         samples = {"y_train": self.y_train, "x_train": self.x_train}
         result = run(self.plan, predictions, batch.y, batch.x, **samples, fits=self.fits, choice=self.choice)
@@ -336,7 +336,7 @@ class _StreamedScoring(Scoring):
 
     @property
     def _fitted_to_some(self) -> str:
-        """What may lie behind a failure, as a further sentence: with more subjects to fit to there may be none."""
+        """A further sentence on a failure that may not be there with more subjects to fit to."""
         samples, n = self.data.learning.samples, self.whole.n
         if samples.y_train is not None or len(samples.y_test) == n:
             return ""

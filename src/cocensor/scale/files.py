@@ -35,7 +35,7 @@ _COLUMNS_AT_ONCE = 8
 
 
 class Piece(NamedTuple):
-    """Some rows of one file: a record batch of pyarrow, and the row of the file that it starts with."""
+    """Rows of one file: a record batch of pyarrow, and the row of the file that it starts with."""
 
     path: str
     first: int
@@ -226,7 +226,7 @@ def check_ids(test: Files, others: Sequence[Files], name: str, rule: str) -> Non
 
 
 def natural(path: str) -> list[tuple[int, int, str]]:
-    """What sorts paths as people do: part-2 before part-10.
+    """Return a key that sorts paths as people do: part-2 before part-10.
 
     Examples
     --------

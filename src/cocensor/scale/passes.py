@@ -106,7 +106,7 @@ def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns], part: Part) -> Dr
 
 @dataclass(eq=False)
 class Outcomes:
-    """Who is drawn, and the size of the sample and the reasons of its dropouts."""
+    """The subjects drawn, and the size of the whole sample with the reasons of its dropouts."""
 
     drawn: Drawn
     whole: WholeSample
@@ -236,7 +236,7 @@ class ScoringPass:
 
 @dataclass(eq=False)
 class Sums:
-    """What all subjects add up to, as far as they have been read."""
+    """Sums over all subjects that have been read."""
 
     kept: Drawn
     #: Events, dropouts and administrative censorings between the times at which subjects at risk are counted.

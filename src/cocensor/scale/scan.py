@@ -31,7 +31,7 @@ _BATCH_VALUES, _FEWEST, _MOST = 2**20, 2**12, 2**16
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some subjects, checked.
+    """Outcomes, covariates and predictions of some subjects, checked.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class Batch:
         return len(self.y)
 
     def __getitem__(self, kept: slice | BoolArray | IntArray) -> Batch:
-        """Some of the subjects, at least one."""
+        """Return some of the subjects, at least one."""
         x = None if self.x is None else self.x[kept]
         predictions = {name: table.taken(kept) for name, table in self.predictions.items()}
         return Batch(self.rows[kept], self.y[kept], x, predictions, self.key[kept])
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """All subjects of several batches of one scan, with the same columns of predictions."""
+        """Return all subjects of several batches of one scan, with the same columns of predictions."""
         first = batches[0]
         if len(batches) == 1:
             return first
@@ -210,8 +210,8 @@ class Scan(ABC):
         >>> abs(float(found.score("cox")) - float(held.score("cox"))) < 1e-12
         True
         """
-        asked = {name: value for name, value in locals().items() if name != "self"}
-        result: Evaluation = import_module("cocensor.scale.evaluate").evaluate_scan(self, asked)
+        arguments = {name: value for name, value in locals().items() if name != "self"}
+        result: Evaluation = import_module("cocensor.scale.evaluate").evaluate_scan(self, arguments)
         return result
 
     def __repr__(self) -> str:
@@ -244,7 +244,7 @@ def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
 
 
 def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
-    """The predictions at some of their times; a risk score has none, and stays as it is."""
+    """Return the predictions at some of their times; a risk score has none, and stays as it is."""
     if not isinstance(predictions, Predictions):
         return predictions
     times, table = predictions.times[columns], predictions.probabilities[:, columns]
@@ -252,7 +252,7 @@ def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
 
 
 def _shown(times: FloatArray | None) -> str:
-    """A model's grid in a few words."""
+    """Return a model's grid in a few words."""
     if times is None:
         return "risk score"
     if times.size == 1:

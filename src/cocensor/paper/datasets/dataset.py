@@ -96,19 +96,19 @@ class Dataset:
 
     @property
     def n_features(self) -> int:
-        """How many columns ``X`` has."""
+        """The number of columns of ``X``."""
         return len(self.categorical) + len(self.numeric)
 
     @cached_property
     def n_encoded(self) -> int:
-        """How many columns ``X`` has after one-hot encoding with the first level dropped; missing is no level."""
+        """The number of columns of ``X`` after one-hot encoding with the first level dropped; missing is no level."""
         frame = as_frame(self.X, "X")
         levels = (int(frame.get_column(name).drop_nulls().n_unique()) for name in self.categorical)
         return len(self.numeric) + sum(max(n - 1, 0) for n in levels)
 
     @property
     def percent_censored(self) -> float:
-        """How many of 100 subjects are censored."""
+        """The percentage of censored subjects."""
         return 100.0 * (1.0 - self.y.n_events / len(self))
 
     def summary(self) -> str:
@@ -316,8 +316,8 @@ def _dictionary(texts: Texts) -> Any:
     """Texts as a dictionary array with sorted levels, numbers by value."""
     import pyarrow as pa
 
-    found = {text for text in texts if text is not None}
-    levels = sorted(found, key=float) if all(map(_is_number, found)) else sorted(found)
+    distinct = {text for text in texts if text is not None}
+    levels = sorted(distinct, key=float if all(map(_is_number, distinct)) else None)
     codes = {level: code for code, level in enumerate(levels)}
     return pa.DictionaryArray.from_arrays(
         pa.array([codes.get(text) for text in texts], type=pa.int8() if len(levels) < 128 else pa.int32()),

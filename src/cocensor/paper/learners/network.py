@@ -186,13 +186,13 @@ class NetworkLearner(Learner, ABC):
         rows: torch.Tensor | None,
         generator: torch.Generator | None,
     ) -> torch.Tensor | None:
-        """What some rows cost; None where they tell nothing.
+        """Return the loss of some rows; None where they tell nothing.
 
         With a generator this is a step of training, where units may be left out at random.
         """
 
     def _finish(self, part: Part) -> None:
-        """What remains to be estimated from the training part once the weights are known."""
+        """Estimate what remains from the training part once the weights are known."""
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def _one_thread(torch: Any) -> Iterator[None]:
 
 
 def set_aside(y: Survival, seed: int) -> BoolArray:
-    """Who serves as the validation part: an eighth of the events and of the others, drawn with ``seed``."""
+    """Return who serves as the validation part: an eighth of the events and of the others, drawn with ``seed``."""
     if y.n_events < 2:
         raise ValueError(
             "y has 1 event, too few to set aside a validation part: give X_val and y_val, or set patience=None."

@@ -68,8 +68,8 @@ def learner(name: str, *, preset: Preset = "text", **changes: Any) -> Learner:
     if kind is None:
         raise ValueError(f"name must be one of {', '.join(_LEARNERS)}, but is {name!r}.")
     check_choice(preset, "preset", tuple(_PRESETS))
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # all learners are dataclasses
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # all learners are dataclasses
     for change in changes:
-        if change not in known:
-            raise ValueError(f"{change} is no hyperparameter of {name!r}; it has {', '.join(known)}.")
+        if change not in names:
+            raise ValueError(f"{change} is no hyperparameter of {name!r}; it has {', '.join(names)}.")
     return kind(**{**_PRESETS[preset].get(name, {}), **changes})

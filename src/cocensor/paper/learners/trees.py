@@ -38,7 +38,7 @@ class TreeLearner(Learner, ABC):
         _check_max_features(self.max_features)
 
     def _settings(self) -> dict[str, Any]:
-        """What both ensembles of scikit-survival take."""
+        """Return what both ensembles of scikit-survival take."""
         return {
             "n_estimators": self.n_estimators,
             "max_depth": self.max_depth,
