@@ -78,7 +78,7 @@ def given_everything(copula: cc.copulas.Copula) -> cc.Imputation:
 
 
 def floor(sample: SemiSyntheticSample) -> cc.adjustments.TrueLaw:
-    """Imputation by the law that the times of a sample were drawn from, given all features."""
+    """Return imputation by the distribution that the times of a sample were drawn from, given all features."""
     return cc.adjustments.TrueLaw(
         sample.copula,
         sample.event_survival,

@@ -12,7 +12,7 @@ from cocensor.paper.semi_synthetic import SemiSyntheticConfig, SemiSyntheticCopu
 
 
 class Floor(SemiSyntheticCopula):
-    """IPCW and the imputations at the true copula beside imputation by the true law, which errs by chance alone."""
+    """IPCW and the imputations at the true copula beside imputation by the true distribution, off by chance alone."""
 
     name = "floor"
     about = "a known copula injected, one imputation model for all learners beside the true law (not in the paper)"

@@ -276,7 +276,7 @@ def _versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 
 def _memory_gib() -> float | None:
-    """The memory of the machine, where the system tells."""
+    """Return the memory of the machine, where the system knows it."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (AttributeError, ValueError, OSError):

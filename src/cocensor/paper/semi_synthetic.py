@@ -169,7 +169,7 @@ class SemiSyntheticExperiment(Experiment):
         return _at_tau_given_the_score(true_copula, test, curves)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
-        """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.
+        """Return mean |error| by data set; mean and SD by data set and strategy (or copula); and the ranking table.
 
         The last says how often an adjustment finds two of the oracle's top three.
         """
@@ -213,15 +213,15 @@ class SemiSyntheticCopula(SemiSyntheticExperiment):
 
     def cells(self) -> list[Cell]:
         """τ = 0 once, then each family at three τ."""
-        laws = [("independence", 0.0)]
-        laws += [
+        copulas = [("independence", 0.0)]
+        copulas += [
             (name, tau) for name in ("clayton", "frank", "gumbel", "gaussian") for tau in (0.25, 0.5, 0.75)
         ]
         return [
             {"dataset": dataset, "strategy": strategy, "copula": copula, "tau": tau, "seed": seed}
             for dataset in self.config.datasets
             for strategy in self.config.strategies
-            for copula, tau in laws
+            for copula, tau in copulas
             for seed in self.config.seeds
         ]
 
@@ -251,7 +251,7 @@ def parts_of(cell: Cell, protocol: Protocol, max_rows: int) -> tuple[SemiSynthet
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenLevelWarning)
         parts = sample.parts(cell["seed"])
-    # A level of the whole data that the training part happens to lack tells nothing.
+    # A level of the whole data that the training part happens to lack carries no information.
     varies = np.ptp(parts[0].X, axis=0) > 0
     return tuple(replace(part, X=part.X[:, varies]) for part in parts)
 

@@ -143,7 +143,7 @@ class _Study:
         return build_evaluation(self.plan, kept, results, [*notes, *_about_subjects(kept)])
 
     def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
-        """Return what is scored, of subjects with these outcomes; the predictions tell their kind."""
+        """Return what is scored of the subjects drawn; of the predictions only the kind matters."""
         given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
         as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
         samples, notes = usable_samples(given, "all", as_given)
@@ -168,7 +168,7 @@ class _Study:
         return dict.fromkeys(self.scan.models, columns)
 
     def _heads(self) -> dict[str, Predicted]:
-        """Return the predictions of one subject by model, which tell their kind; the values say nothing."""
+        """Return a row of predictions by model: their kind and times, with values of no meaning."""
         heads = {}
         batch = next(self.scan.batches(self.scan.parts[0], self._all_columns(slice(0, 1))))
         for name, predictions in batch.predictions.items():

@@ -186,7 +186,7 @@ class NetworkLearner(Learner, ABC):
         rows: torch.Tensor | None,
         generator: torch.Generator | None,
     ) -> torch.Tensor | None:
-        """Return the loss of some rows; None where they tell nothing.
+        """Return the loss of some rows; None where they carry no information.
 
         With a generator this is a step of training, where units may be left out at random.
         """
