@@ -127,15 +127,11 @@ class DeepSurv(NetworkLearner):
         return tuple(torch.from_numpy(np.ascontiguousarray(column)) for column in columns)
 
     def _loss(
-        self,
-        parameters: Parameters,
-        data: tuple[torch.Tensor, ...],
-        rows: torch.Tensor | None,
-        generator: torch.Generator | None,
+        self, parameters: Parameters, batch: tuple[torch.Tensor, ...], generator: torch.Generator | None
     ) -> torch.Tensor | None:
         import torch
 
-        X, event, rank = data if rows is None else (column[rows] for column in data)
+        X, event, rank = batch
         n_events = event.sum()
         if not n_events:
             return None
