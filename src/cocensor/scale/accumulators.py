@@ -59,17 +59,12 @@ class Moments:
 
 
 class MeanOfLosses:
-    """A metric that is a mean over subjects: its values over batches, weighed by their normalisers, are that of all.
-
-    Sums rather than means are kept of values, curves and profiles.
-    """
+    """A metric that is a mean over subjects: that of all is the mean over batches, weighed by their normalisers."""
 
     def __init__(self, metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool) -> None:
         self.metric, self.grid, self.models, self.with_errors = metric, grid, tuple(models), with_errors
         self.normaliser = 0.0
-        self.sums: dict[str, FloatArray] = {}
-        #: The values of one batch, for the shape of their curves and profiles.
-        self.like: dict[str, MetricValue] = {}
+        self.values: dict[str, MetricValue] = {}
         self.moments = Moments(np.empty((0, len(models))))
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
@@ -83,26 +78,24 @@ class MeanOfLosses:
                 own = own_parts(status, linearised) * (status.normaliser / status.n)
             else:
                 values = self.metric.evaluate(status, read)
-            sums = {name: status.normaliser * _flat(value) for name, value in values.items()}
-            self._add(status.normaliser, sums, values)
+            self._add(status.normaliser, values)
         if self.with_errors:
             self.moments.merge(Moments(own))
 
     def merge(self, other: MeanOfLosses) -> None:
         """Take up what another has taken up."""
-        self._add(other.normaliser, other.sums, other.like)
+        if other.normaliser:
+            self._add(other.normaliser, other.values)
         if self.with_errors:
             self.moments.merge(other.moments)
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """Return the values by model; warn of those that are larger than any loss."""
-        values = {
-            name: _shaped(total / self.normaliser, self.like[name]) for name, total in self.sums.items()
-        }
         if isinstance(self.metric, PointwiseMetric):
-            curves = [[value.value] if value.curve is None else value.curve for value in values.values()]
+            values = self.values.values()
+            curves = [[value.value] if value.curve is None else value.curve for value in values]
             warn_above_largest(self.grid.by_sorted(np.array(curves)), self.grid.sorted, self.metric.loss)
-        return values
+        return dict(self.values)
 
     @property
     def covariance(self) -> FloatArray | None:
@@ -111,24 +104,22 @@ class MeanOfLosses:
             return None
         return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
 
-    def _add(
-        self, normaliser: float, sums: Mapping[str, FloatArray], like: Mapping[str, MetricValue]
-    ) -> None:
+    def _add(self, normaliser: float, values: Mapping[str, MetricValue]) -> None:
         self.normaliser += normaliser
-        self.like |= like
-        for name, total in sums.items():
-            self.sums[name] = self.sums.get(name, 0.0) + total
+        for name, value in values.items():
+            share = normaliser / self.normaliser
+            self.values[name] = _mean(self.values[name], value, share) if name in self.values else value
 
 
-def _flat(value: MetricValue) -> FloatArray:
-    """Return a value, its curve and its profile as one vector."""
-    parts = (np.array([value.value]), value.curve, None if value.profile is None else value.profile.y)
-    return np.concatenate([part for part in parts if part is not None])
+def _mean(one: MetricValue, other: MetricValue, share: float) -> MetricValue:
+    """Return the mean of two values with curves alike, where the other has a share."""
 
+    def mean(a: FloatArray, b: FloatArray) -> FloatArray:
+        return (1.0 - share) * a + share * b
 
-def _shaped(flat: FloatArray, like: MetricValue) -> MetricValue:
-    """Return the value in a vector, with a curve and a profile where another has such."""
-    n = 0 if like.curve is None else like.curve.size
-    curve = None if like.curve is None else flat[1 : 1 + n]
-    profile = None if like.profile is None else Profile(like.profile.x, flat[1 + n :])
-    return MetricValue(float(flat[0]), curve, profile)
+    curve = profile = None
+    if one.curve is not None and other.curve is not None:
+        curve = mean(one.curve, other.curve)
+    if one.profile is not None and other.profile is not None:
+        profile = Profile(one.profile.x, mean(one.profile.y, other.profile.y))
+    return MetricValue((1.0 - share) * one.value + share * other.value, curve, profile)
