@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -17,20 +16,10 @@ from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
 from cocensor.adjustments.models.design import Recipe, imputation_design
 from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.paper import datasets
 from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
 from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row, errors_of, grouped, panels
-from cocensor.paper.datasets import (
-    Dataset,
-    UnseenLevelWarning,
-    load_churn,
-    load_employee,
-    load_flchain,
-    load_gbsg,
-    load_metabric,
-    load_support,
-    load_whas,
-    subsample,
-)
+from cocensor.paper.datasets import Dataset, UnseenLevelWarning, subsample
 from cocensor.paper.learners import learner, learners
 from cocensor.paper.real_covariates import SemiSynthetic, SemiSyntheticSample
 from cocensor.paper.scoring import Scoring, published_curves
@@ -268,16 +257,9 @@ def _design(cell: Cell, published: bool) -> SemiSynthetic:
 
 @cache
 def _load(name: str, published: bool) -> Dataset:
-    loaders: dict[str, Callable[[], Dataset]] = {
-        "whas": load_whas,
-        "gbsg": load_gbsg,
-        "metabric": load_metabric,
-        "churn": load_churn,
-        "flchain": lambda: load_flchain(chapter=published),
-        "support": load_support,
-        "employee": lambda: load_employee(duplicates=published),
-    }
-    return loaders[name]()
+    options = {"flchain": {"chapter": published}, "employee": {"duplicates": published}}
+    dataset: Dataset = getattr(datasets, f"load_{name}")(**options.get(name, {}))
+    return dataset
 
 
 def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
