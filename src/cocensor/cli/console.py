@@ -91,26 +91,19 @@ class Phases:
 @contextmanager
 def progress_bar() -> Iterator[Phases]:
     """A line on stderr that comes after a second, where somebody watches: the phase, how far it is, for how long."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
     from rich.text import Text
 
-    class Counted(ProgressColumn):
+    class Counted(progress.ProgressColumn):
         def render(self, task: Any) -> Text:
             return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
 
-    name = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), name, BarColumn(), Counted(), TimeElapsedColumn())
+    name = progress.TextColumn("{task.description}", markup=False)
+    columns = (progress.SpinnerColumn(), name, progress.BarColumn(), Counted(), progress.TimeElapsedColumn())
     # Not Console.is_terminal, which an environment variable can set.
     watched = sys.stderr.isatty()
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
+    bar = progress.Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
     phases = Phases(bar)
     late = Timer(_PATIENCE, bar.start)
     late.start()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,8 +210,10 @@ class Scan(ABC):
         True
         """
         arguments = {name: value for name, value in locals().items() if name != "self"}
-        result: Evaluation = import_module("cocensor.scale.evaluate").evaluate_scan(self, arguments)
-        return result
+
+        from cocensor.scale.evaluate import evaluate_scan
+
+        return evaluate_scan(self, arguments)
 
     def __repr__(self) -> str:
         models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
