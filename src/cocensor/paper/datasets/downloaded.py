@@ -53,7 +53,8 @@ def load_churn(data_home: DataHome = None) -> Dataset:
     >>> data.categorical
     ('product_travel_expense', 'product_payroll', 'product_accounting', 'company_size', 'us_region')
     """
-    return read_rows(CHURN, data_home).drop_zero_times().dataset()
+    rows = read_rows(CHURN, data_home)
+    return rows.drop(rows.time == 0, "with time 0").dataset()
 
 
 def _read_pysurvival(path: Path) -> ArrowTable:

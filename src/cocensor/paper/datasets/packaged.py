@@ -160,7 +160,8 @@ def load_flchain(data_home: DataHome = None, *, chapter: bool = False) -> Datase
     >>> load_flchain(chapter=True).summary()
     'flchain: 7,871 rows, 9 (31) features, 72.5% censored'
     """
-    rows = read_rows(FLCHAIN, data_home).drop_zero_times()
+    rows = read_rows(FLCHAIN, data_home)
+    rows = rows.drop(rows.time == 0, "with time 0")
     if not chapter:
         columns = {name: column for name, column in rows.columns.items() if name != _CHAPTER}
         note = f"column {_CHAPTER}, which reveals who died"
