@@ -131,9 +131,9 @@ def scan_parquet(
     }
     if id is None:
         for name, model in models.items():
-            _check_rows(name, model.files, subjects)
+            _check_rows(name, model.table, subjects)
         return ParquetScan(subjects, columns, models, _order_notes(subjects, models))
-    check_ids(subjects, [model.files for model in models.values()], id, IDS)
+    check_ids(subjects, [model.table for model in models.values()], id, IDS)
     keys = _all_keys(subjects, id) if subjects.n <= _MOST_HELD else None
     notes = []
     for name, model in models.items():
@@ -152,7 +152,7 @@ class ParquetScan(Scan):
         self._test, self._columns, self._models = test, columns, models
         self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
         self.notes = tuple(notes)
-        self.parts = tuple(_parts([test, *(model.files for model in models.values() if model.held is None)]))
+        self.parts = tuple(_parts([test, *(model.table for model in models.values() if model.held is None)]))
 
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
@@ -202,52 +202,52 @@ def _parts(tables: Sequence[Files]) -> Iterator[Part]:
 class _Model:
     """A model's predictions, a row per subject, with columns named after times."""
 
-    files: Files
+    table: Files
     #: The names of the columns, in the order of times.
     columns: tuple[str, ...]
     #: The times of the columns; None of a risk score.
     times: FloatArray | None
     interpolation: Interpolation | None
     tail: Tail | None
-    #: All predictions in the order of the test subjects, where they are in another one in the files.
+    #: All predictions in the order of the test subjects, where they are in another one in the table.
     held: Predicted | None = None
 
     @classmethod
     def of(
-        cls, files: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
+        cls, table: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
     ) -> _Model:
-        """Return the predictions in some files, whose columns are checked."""
-        files.check_alike()
-        if identity is not None and identity not in files.columns:
-            refuse_column(identity, files.columns, files.files[0].path)
-        columns = tuple(name for name in files.columns if name != identity)
+        """Return the predictions in a table, whose columns are checked."""
+        table.check_alike()
+        if identity is not None and identity not in table.columns:
+            refuse_column(identity, table.columns, table.files[0].path)
+        columns = tuple(name for name in table.columns if name != identity)
         times = None
         if not is_risk(columns):
-            with naming(files.files[0].path):
+            with naming(table.files[0].path):
                 times = times_of(columns, option="id={!r}" if identity is None else None)
         for name in columns:
-            files.check(name, is_number, "numbers")
+            table.check(name, is_number, "numbers")
         if times is not None and times.size == 2 and times[0] == 0:
-            pieces = (piece for lot in files.read(columns[:1], 0, files.n, _ROWS) for piece in lot)
+            pieces = (piece for lot in table.read(columns[:1], 0, table.n, _ROWS) for piece in lot)
             if all((piece.table.numbers(columns[0]) == 1).all() for piece in pieces):
                 columns, times = columns[1:], times[1:]  # S(0) = 1 makes no curve of a prediction at one time
         if times is not None and times.size == 1:
             interpolation = tail = None
-        return cls(files, columns, times, interpolation, tail)
+        return cls(table, columns, times, interpolation, tail)
 
     def in_order(self, test: Files, wanted: Keys | None, id: str) -> _Model:
         """Return the predictions in the order of the test subjects, by all of their keys where these can be held."""
         if wanted is None:
-            _check_same_ids(test, self.files, id)
+            _check_same_ids(test, self.table, id)
             return self
-        rows = join(test, wanted, self.files, _all_keys(self.files, id), id)
+        rows = join(test, wanted, self.table, _all_keys(self.table, id), id)
         if rows is None:
             return self
-        n_bytes = self.files.n * len(self.columns) * np.dtype(self._dtype).itemsize
+        n_bytes = self.table.n * len(self.columns) * np.dtype(self._dtype).itemsize
         if n_bytes > _MOST_BYTES:
             first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
-            _refuse_order(test, self.files, first, id, f"{n_bytes / 2**20:.0f} MiB are too many to be held")
-        everyone = list(self.read(0, self.files.n, slice(None), _ROWS))
+            _refuse_order(test, self.table, first, id, f"{n_bytes / 2**20:.0f} MiB are too many to be held")
+        everyone = list(self.read(0, self.table.n, slice(None), _ROWS))
         return replace(self, held=everyone[0].joined(everyone).taken(rows))
 
     def read(self, start: int, stop: int, columns: Columns, size: int) -> Iterator[Predicted]:
@@ -258,24 +258,24 @@ class _Model:
             return
         places = np.arange(len(self.columns))[columns if self.times is not None else slice(None)]
         names = [self.columns[k] for k in places]
-        for pieces in self.files.read(names, start, stop, size):
+        for pieces in self.table.read(names, start, stop, size):
             yield self._checked(pieces, names, places)
 
     def _checked(self, pieces: Sequence[Piece], names: Sequence[str], places: IntArray) -> Predicted:
         """Return the predictions of some rows in some columns; a refusal names the file, and the row in it."""
-        source = self.files.given
+        source = self.table.given
         if self.times is None:
             return RiskScores(np.concatenate([piece.table.numbers(names[0]) for piece in pieces]), source)
-        times, table = self.times[places], self._side_by_side(pieces, names)
+        times, values = self.times[places], self._side_by_side(pieces, names)
         rounded, start = 0, 0
-        for piece in () if fall(table) else pieces:
+        for piece in () if fall(values) else pieces:
             stop, rows = start + piece.data.num_rows, piece.table
             rows.matrix(names)  # refuses what is no number
             with naming(piece.path):
-                rounded += count_rounded(table[start:stop], "probabilities", times, rows.row)
+                rounded += count_rounded(values[start:stop], "probabilities", times, rows.row)
             start = stop
         make = on_times if self.times.size == 1 else Predictions.trusted
-        return make(times, table, self.interpolation, self.tail, source, rounded)
+        return make(times, values, self.interpolation, self.tail, source, rounded)
 
     def _side_by_side(self, pieces: Sequence[Piece], names: Sequence[str]) -> npt.NDArray[Any]:
         """Return columns of numbers in Fortran order, which is one plain copy for each column."""
@@ -294,11 +294,11 @@ class _Model:
     @property
     def _dtype(self) -> npt.DTypeLike:
         """Single precision, where all columns of all files are in it."""
-        kinds = {file.types[name] for file in self.files.files for name in self.columns}
+        kinds = {file.types[name] for file in self.table.files for name in self.columns}
         return np.float32 if kinds == {nw.Float32()} else np.float64
 
 
-# --- what is refused of footers and ids -------------------------------------------------------------------
+# --- refusals by footers and ids -------------------------------------------------------------------
 
 
 def _check_types(files: Files, columns: TestColumns) -> None:
@@ -345,7 +345,7 @@ def _check_rows(name: str, files: Files, test: Files) -> None:
 
 def _order_notes(test: Files, models: Mapping[str, _Model]) -> list[Note]:
     """Return what was decided about files that were not listed in the order of their names."""
-    tables = {"test": test} | {f"predictions[{name!r}]": model.files for name, model in models.items()}
+    tables = {"test": test} | {f"predictions[{name!r}]": model.table for name, model in models.items()}
     return [
         noted("files_sorted", of=name, first=table.files[0].path)
         for name, table in tables.items()
