@@ -56,7 +56,7 @@ PASSES = {
     "read_drawn": "scores",
     "fits_under": "fit",
     "read_everything": "scoring",
-    "assembled": "errors",
+    "scores_of": "errors",
     "build_evaluation": "alarms",
 }
 #: By name the adjustments, and how many times as long as reading they may take.

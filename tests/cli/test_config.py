@@ -13,7 +13,7 @@ from cocensor.cli import app
 from cocensor.cli import study as study_in_memory
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.plan import PlanOptions, plan_of
-from cocensor.cli.stream import Cluster
+from cocensor.cli.study import Cluster
 from cocensor.cli.study_file import Outputs, StudyFile, study_in, study_text
 from tests.cli.study import refusal, run, said
 

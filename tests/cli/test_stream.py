@@ -196,7 +196,7 @@ def test_a_number_of_subjects_to_fit_to_is_positive(files, value):
 
 
 def test_an_address_without_a_scheduler_is_refused(files, monkeypatch):
-    monkeypatch.setattr("cocensor.scale.cluster._PATIENCE", "200ms")
+    monkeypatch.setattr("cocensor.scale.reduce._PATIENCE", "200ms")
     refusal(files.evaluate("--scheduler", "tcp://127.0.0.1:9"), "--scheduler", "tcp://127.0.0.1:9")
 
 
@@ -219,10 +219,10 @@ def test_an_interruption_says_that_the_run_starts_over(files, monkeypatch):
 
 
 def test_passes_are_told_by_name():
-    from cocensor.cli.stream import _Passes
+    from cocensor.cli.study import _progress_of_passes
 
     told = []
-    passes = _Passes(lambda *phase: told.append(phase), 2)
+    passes = _progress_of_passes(lambda *phase: told.append(phase), 2)
     for number in range(3):
         for done in range(3):
             passes(2 * number + done, 6)

@@ -18,9 +18,8 @@ from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics.auc import MOST_HELD
 from cocensor.scale.accumulators import Moments, accumulator_of
-from cocensor.scale.draw import hashed
 from cocensor.scale.passes import merged
-from cocensor.scale.scan import Batch, Part, Scan
+from cocensor.scale.scan import Batch, Part, Scan, hashed
 from tests.scale.studies import study
 
 METRICS = [

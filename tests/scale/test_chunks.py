@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import cocensor as cc
-from cocensor.scale.draw import hashed
-from cocensor.scale.scan import Batch
+from cocensor.scale.scan import Batch, hashed
 from tests.refusals import refuses
 
 TIMES = [1.0, 2.0, 3.0]

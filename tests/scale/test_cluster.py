@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from cocensor import _parallel
-from cocensor.scale.cluster import connected
-from cocensor.scale.run import reduce_parts
+from cocensor.scale.reduce import connected, reduce_parts
 
 VALUES = np.random.default_rng(1).normal(size=(20, 50))
 
@@ -170,7 +169,7 @@ def test_the_connection_that_is_lost_is_told_in_a_sentence(tmp_path):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere at all"])
 def test_an_address_without_a_scheduler_is_refused(monkeypatch, address):
-    monkeypatch.setattr("cocensor.scale.cluster._PATIENCE", "200ms")
+    monkeypatch.setattr("cocensor.scale.reduce._PATIENCE", "200ms")
     with pytest.raises(ValueError, match=f"scheduler must be .*{address}"), connected(address):
         pass
 

@@ -11,8 +11,9 @@ from scipy.stats import chisquare
 import cocensor as cc
 from cocensor.data.covariates import Covariates
 from cocensor.data.predictions import RiskScores
-from cocensor.scale.draw import Drawn, hashed, hashed_texts
-from cocensor.scale.scan import Batch
+from cocensor.scale.files import hashed_texts
+from cocensor.scale.passes import Drawn
+from cocensor.scale.scan import Batch, hashed
 
 
 def numbered(n, first=0):

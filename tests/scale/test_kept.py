@@ -7,8 +7,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import auc
-from cocensor.scale.draw import hashed
 from cocensor.scale.evaluate import _most_kept
+from cocensor.scale.scan import hashed
 from cocensor.study.ranking import standing
 from tests.scale.studies import Study, study
 from tests.scale.test_evaluate import agree, table

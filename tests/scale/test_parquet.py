@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 import cocensor as cc
 from cocensor.scale import files
-from cocensor.scale.draw import hashed
+from cocensor.scale.scan import hashed
 from tests.scale.cuts import TIMES, all_batches, scan, study, whole, write
 
 

@@ -48,7 +48,7 @@ def test_what_is_no_file_is_refused_by_itself_and_in_a_pattern(tmp_path, found):
     else:
         path.symlink_to({"device": "/dev/zero", "link": tmp_path / "nowhere"}[found])
     for given in (path, tmp_path / "*.parquet"):
-        refuses(lambda given=given: Files.found(given, "--test"), "--test: ", str(path), "must be a file")
+        refuses(lambda given=given: Files.of(given, "--test"), "--test: ", str(path), "must be a file")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What commands share: one-line errors, notes, and a progress bar that comes when it is needed."""
+"""The terminal: texts, one-line errors, and a progress bar that comes when it is needed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def interruptible() -> Iterator[None]:
 
 
 def in_a_line(error: Exception) -> str:
-    """What an error says; the file system's names its file."""
+    """Return the sentence of an error; one of the file system names its file."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     return " ".join(str(error).splitlines())
@@ -75,14 +75,14 @@ def refusing() -> Iterator[None]:
 
 
 class Phases:
-    """What a command is at, by name, for those who watch; a call begins a phase, and gives what to tell (done, all)."""
+    """The phases of a command on a progress bar; a call begins one, and returns what takes (done, all)."""
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
         self._task = bar.add_task("", total=None)
 
     def __call__(self, name: str, done: int = 0, total: int | None = None) -> Callable[[int, int], None]:
-        """Begin a phase, of which so many of all parts are done; None where that is not counted."""
+        """Begin a phase, with so many of all parts done; ``total`` is None where they are not counted."""
         self._bar.reset(self._task, description=escaped(name), completed=done)
         self._bar.tasks[0].total = total  # None given to a bar would leave that of the phase before
         return lambda done, total: self._bar.update(self._task, completed=done, total=total)
@@ -91,26 +91,19 @@ class Phases:
 @contextmanager
 def progress_bar() -> Iterator[Phases]:
     """A line on stderr that comes after a second, where somebody watches: the phase, how far it is, for how long."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
     from rich.text import Text
 
-    class Counted(ProgressColumn):
+    class Counted(progress.ProgressColumn):
         def render(self, task: Any) -> Text:
             return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
 
-    name = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), name, BarColumn(), Counted(), TimeElapsedColumn())
+    name = progress.TextColumn("{task.description}", markup=False)
+    columns = (progress.SpinnerColumn(), name, progress.BarColumn(), Counted(), progress.TimeElapsedColumn())
     # Not Console.is_terminal, which an environment variable can set.
     watched = sys.stderr.isatty()
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
+    bar = progress.Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
     phases = Phases(bar)
     late = Timer(_PATIENCE, bar.start)
     late.start()

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterable
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 import typer
 
 import cocensor as cc
-from cocensor._checks import FloatArray
 from cocensor._files import behind_links, hidden_folder, move
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.evaluate import evaluated
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.outputs import terminating_in_order
 from cocensor.cli.plan import PlanOptions
-from cocensor.cli.stream import Cluster
+from cocensor.cli.study import Cluster
 from cocensor.cli.study_file import Outputs, StudyFile
 
 _N_TIMES = 60
-_COVARIATES = 10
+_NAMES = [f"x{k}" for k in range(1, 11)]
 _FEW = 3
 _TRUE_TIME = "true_months"
 
@@ -62,27 +62,21 @@ def demo(
         say(
             f"{n:,} simulated patients, {len(train)} to fit models and {len(test)} to test them; "
             f"{100 * train.censoring_rate:.0f} % drop out before their event, {chance}.\n"
-            f"Three models: cox (Cox, all {_COVARIATES} covariates), few (Cox, {_FEW} of them), and joint (a joint "
+            f"Three models: cox (Cox, all {len(_NAMES)} covariates), few (Cox, {_FEW} of them), and joint (a joint "
             "model of event and dropout, which estimates their dependence).\n"
         )
-        with _filled_at_once(out) as folder, redirect_stdout(io.StringIO()) as said:
-            files = _written(folder, train, test, models)
-            inputs = Inputs(
-                train=folder / "train.csv",
-                test=folder / "test.csv",
-                time="months",
-                event="died",
-                covariates=",".join(_names()),
-                id="patient",
-                true_time=_TRUE_TIME,
-                predictions=[f"{name}={file}" for name, file in files.items()],
-            )
-            outputs = Outputs(
-                out=folder / "report.html",
-                title=f"Simulated patients whose dropout {'depends on' if tau else 'is independent of'} their event",
-            )
-            evaluated(inputs, PlanOptions(), outputs, Cluster(), StudyFile(), {})
-        say(said.getvalue().replace(str(folder), str(out)).rstrip())
+        target = behind_links(out)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # A demo that is stopped leaves the folder as it was.
+        with terminating_in_order(), hidden_folder(target.parent) as folder:
+            for name, columns in _tables(train, test, models).items():
+                table, header = np.column_stack(list(columns.values())), ",".join(columns)
+                np.savetxt(folder / f"{name}.csv", table, "%.17g", ",", header=header, comments="")
+            with redirect_stdout(io.StringIO()) as printed:
+                _evaluate(folder, models, is_independent=not tau)
+            target.mkdir(exist_ok=True)
+            move({file: target / file.name for file in folder.iterdir()})
+        say(printed.getvalue().replace(str(folder), str(out)).rstrip())
         say(
             f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring, "
             f"without {_TRUE_TIME}: only a simulation knows the true event times."
@@ -92,8 +86,8 @@ def demo(
 def simulated(
     n: int, copula: cc.copulas.Copula, seed: int
 ) -> tuple[cc.simulate.SyntheticSample, cc.simulate.SyntheticSample, dict[str, cc.Predictions]]:
-    """Training and test half of a draw of the paper's design, and what three models predict for the latter."""
-    data = cc.simulate.SyntheticDesign(n=n, n_features=_COVARIATES, copula=copula).draw(seed)
+    """Return training and test half of a draw of the paper's design, and what three models predict for the latter."""
+    data = cc.simulate.SyntheticDesign(n=n, n_features=len(_NAMES), copula=copula).draw(seed)
     train, test = data[: n // 2], data[n // 2 :]
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.97)), _N_TIMES)
     joint = cc.fit_joint(train.X, train.y, "clayton", "weibull", penalty=1e-4)
@@ -109,43 +103,39 @@ def simulated(
     return train, test, curves
 
 
-@contextmanager
-def _filled_at_once(folder: Path) -> Iterator[Path]:
-    """A place for files, which move to ``folder`` when all are written: a demo that is stopped leaves it as it was."""
-    target = behind_links(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with terminating_in_order(), hidden_folder(target.parent) as place:
-        yield place
-        target.mkdir(exist_ok=True)
-        move({file: target / file.name for file in place.iterdir()})
-
-
-def _names() -> list[str]:
-    return [f"x{k}" for k in range(1, _COVARIATES + 1)]
-
-
-def _written(
-    out: Path,
+def _tables(
     train: cc.simulate.SyntheticSample,
     test: cc.simulate.SyntheticSample,
     models: dict[str, cc.Predictions],
-) -> dict[str, Path]:
-    """Write the samples and the predictions; the files of the latter by model."""
-    patients = 1 + np.arange(len(train) + len(test))
-    for name, part, numbers in (
-        ("train", train, patients[: len(train)]),
-        ("test", test, patients[len(train) :]),
-    ):
-        columns = {"patient": numbers, "months": part.y.time, "died": part.y.event}
-        columns |= dict(zip(_names(), part.X.T, strict=True))
-        columns |= {_TRUE_TIME: part.event_time} if name == "test" else {}
-        _write(out / f"{name}.csv", list(columns), np.column_stack(list(columns.values())))
-    files = {name: out / f"{name}.csv" for name in models}
+) -> dict[str, dict[str, npt.NDArray[Any]]]:
+    """Return the columns of the samples and of the predictions, by file."""
+    patients = np.split(1 + np.arange(len(train) + len(test)), [len(train)])
+    tables = {
+        name: {"patient": numbers, "months": sample.y.time, "died": sample.y.event}
+        | dict(zip(_NAMES, sample.X.T, strict=True))
+        for name, sample, numbers in zip(("train", "test"), (train, test), patients, strict=True)
+    }
+    tables["test"][_TRUE_TIME] = test.event_time
     for name, curves in models.items():
-        table = np.column_stack([patients[len(train) :], curves.probabilities])
-        _write(files[name], ["patient", *(f"{t:.10g}" for t in curves.times)], table)
-    return files
+        times = [f"{time:.10g}" for time in curves.times]
+        tables[name] = {"patient": patients[1], **dict(zip(times, curves.probabilities.T, strict=True))}
+    return tables
 
 
-def _write(path: Path, names: list[str], table: FloatArray) -> None:
-    np.savetxt(path, table, delimiter=",", header=",".join(names), comments="", fmt="%.17g")
+def _evaluate(folder: Path, models: Iterable[str], *, is_independent: bool) -> None:
+    """Run ``cocensor evaluate`` on the files in a folder."""
+    inputs = Inputs(
+        train=folder / "train.csv",
+        test=folder / "test.csv",
+        time="months",
+        event="died",
+        covariates=",".join(_NAMES),
+        id="patient",
+        true_time=_TRUE_TIME,
+        predictions=[f"{name}={folder / name}.csv" for name in models],
+    )
+    outputs = Outputs(
+        out=folder / "report.html",
+        title=f"Simulated patients whose dropout {'is independent of' if is_independent else 'depends on'} their event",
+    )
+    evaluated(inputs, PlanOptions(), outputs, Cluster(), StudyFile(), {})

@@ -13,11 +13,11 @@ from cocensor._notes import Note, noted
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.options import with_options
-from cocensor.cli.outputs import check_outputs, written_together
+from cocensor.cli.outputs import check_outputs, write_all
 from cocensor.cli.plan import PlanOptions, plan_of
-from cocensor.cli.stream import Cluster, check_streamed, is_streamed, scored_in_batches, starting_over
-from cocensor.cli.study import check_refused, scored
+from cocensor.cli.study import Cluster, check_refused, check_streamed, is_streamed, scored, scored_in_batches
 from cocensor.cli.study_file import Outputs, StudyFile, study_text
+from cocensor.study import Plan
 from cocensor.study.report import full_report
 from cocensor.views.text.evaluation import minor_notes
 from cocensor.views.text.headline import joint_fit
@@ -57,72 +57,83 @@ def evaluated(
     study_file: StudyFile,
     saved: Mapping[str, Any],
 ) -> None:
-    """Evaluate, write and tell; ``saved`` are the arguments of the plan in a study file."""
-    out, json, save_config = outputs.out, outputs.json, study_file.save_config
+    """Evaluate, write and print; ``saved`` are the arguments of the plan in a study file."""
     read = [inputs.test, *(path for path in (inputs.train, study_file.config) if path is not None)]
-    written = {
-        "out": (out, (".html", ".htm")),
-        "json": (json, (".json",)),
-        "save-config": (save_config, (".toml",)),
-    }
-    check_outputs([*read, *inputs.files.values()], **written)
-    if outputs.title is not None and out is None:
+    check_outputs(
+        [*read, *inputs.files.values()],
+        out=(outputs.out, (".html", ".htm")),
+        json=(outputs.json, (".json",)),
+        save_config=(study_file.save_config, (".toml",)),
+    )
+    if outputs.title is not None and outputs.out is None:
         raise ValueError("--title belongs to the report: give --out too.")
     inputs.check()
-    notes: list[Note] = [*inputs.columns.notes]
     plan = plan_of(options, saved, inputs, study_file.config)
-    saved_text = None if save_config is None else study_text(inputs, plan, outputs, save_config)
+    saved_text = "" if (path := study_file.save_config) is None else study_text(inputs, plan, outputs, path)
     in_batches = is_streamed(inputs, cluster)
     if in_batches:
         check_streamed(inputs, plan)
-    unprinted: OSError | None = None
+    try:
+        _run(inputs, plan, outputs, study_file, saved_text, cluster if in_batches else None)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(*["The same command starts over."] if in_batches else []) from None
+
+
+def _run(
+    inputs: Inputs,
+    plan: Plan,
+    outputs: Outputs,
+    study_file: StudyFile,
+    saved_text: str,
+    cluster: Cluster | None,
+) -> None:
+    """Do what was checked, in batches where there is a ``cluster`` to be asked for."""
+    notes: list[Note] = [*inputs.columns.notes]
     groups: Any = None
-    with starting_over(in_batches):
-        with progress_bar() as phase, collected(UserWarning) as warned:
-            if in_batches:
-                result = scored_in_batches(inputs, plan, cluster, phase, notes)
-            else:
-                result, groups = scored(inputs, plan, phase, notes)
-        if inputs.strict:
-            left_out = {*inputs.files, *inputs.risks} - set(result.data.predictions)
-            check_refused(
-                {note.about.model: note.text for note in result.notes if note.about.model in left_out}
-            )
-        notes += [noted("warned", why=text) for text in warned]
-        result = replace(result, notes=(*notes, *result.notes))
-        try:
-            for line in _scores(result):
-                say(line)
-        except OSError as error:  # files are written first
-            unprinted = error
-        with progress_bar() as phase:
-            for_report = out is not None or json is not None
-            hint = outputs.hint
-            report = full_report(result, hint=hint, hazard_ratio_by=groups, phases=phase, curves=for_report)
-            with written_together(out, json, save_config) as (page, numbers_file, toml):
-                if page is not None and out is not None:
-                    phase(f"Writing {out.name}")
-                    report.to_html(page, outputs.title)
-                if numbers_file is not None and json is not None:
-                    phase(f"Writing {json.name}")
-                    report.to_json(numbers_file)
-                if toml is not None and saved_text is not None:
-                    toml.write_text(saved_text, encoding="utf-8")
-            phase("Summing up")
-            further = beside_scores(report)
+    with progress_bar() as phase, collected(UserWarning) as warned:
+        if cluster is None:
+            result, groups = scored(inputs, plan, phase, notes)
+        else:
+            result = scored_in_batches(inputs, plan, cluster, phase, notes)
+    if inputs.strict:
+        left_out = {*inputs.files, *inputs.risks} - set(result.data.predictions)
+        check_refused({note.about.model: note.text for note in result.notes if note.about.model in left_out})
+    notes += [noted("warned", why=text) for text in warned]
+    result = replace(result, notes=(*notes, *result.notes))
+    unprinted: OSError | None = None
+    try:
+        for line in _scores(result):
+            say(line)
+    except OSError as error:  # files are written first
+        unprinted = error
+    with progress_bar() as phase:
+        report = full_report(
+            result,
+            hint=outputs.hint,
+            hazard_ratio_by=groups,
+            phases=phase,
+            curves=outputs.out is not None or outputs.json is not None,
+        )
+        places = write_all(
+            phase,
+            (outputs.out, "The report is", lambda place: report.to_html(place, outputs.title)),
+            (outputs.json, "All numbers are", report.to_json),
+            (study_file.save_config, "The study is", lambda place: place.write_text(saved_text, "utf-8")),
+        )
+        phase("Summing up")
+        further = beside_scores(report)
     if unprinted is not None:
         raise unprinted
     if report.hint is not None and result.data.assumed.hint is None:  # else it came with the scores
         further.append(report.hint.statement)
     for line in further:
         say(f"\n{line}")
-    for path, content in ((out, "The report is"), (json, "All numbers are"), (save_config, "The study is")):
-        if path is not None:
-            say(f"{content} in {path}.")
+    for sentence in places:
+        say(sentence)
 
 
 def _scores(result: cc.Evaluation) -> list[str]:
-    """Scores, and what must be known of them."""
+    """Return the scores, and what must be known of them."""
     fit = joint_fit(result)
     # A misfit is among the cautions already.
     fit_in_words = [] if fit is None or fit.failed else [fit.statement]

@@ -6,7 +6,7 @@ import json as jsonlib
 from dataclasses import MISSING
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import typer
@@ -17,7 +17,7 @@ from cocensor._notes import Note, noted
 from cocensor.cli.console import Phases, progress_bar, refusing, say
 from cocensor.cli.inputs import Outcomes, covariates_of
 from cocensor.cli.options import MODEL, data_file, items, option, option_group, output_file, with_options
-from cocensor.cli.outputs import check_outputs, written_together
+from cocensor.cli.outputs import check_outputs, write_all
 from cocensor.data.files import read_table
 from cocensor.data.survival import unmarked_end
 from cocensor.joint.margins import MARGIN_FORMS
@@ -90,30 +90,25 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
             seen = {} if options.validation is None else {"X_val": x[1], "y_val": y[1]}
             with collected(UserWarning) as warned:
                 phase(f"Fitting {', '.join(candidates)}")
-                how = {"margins": options.margins, "penalty": options.penalty}
-                settings: dict[str, Any] = {"families": candidates, **how}
-                choice = cc.select_copula(x[0], y[0], **settings, **seen)
+                how: dict[str, Any] = {"margins": options.margins, "penalty": options.penalty}
+                choice = cc.select_copula(x[0], y[0], **seen, families=candidates, **how)
                 profile = choice.profile(progress=phase("Likelihood over τ"))
             benchmarks, missing = _benchmarks(x[0], y[0], phase)
-            notes += [*(noted("warned", why=text) for text in warned), *missing]
-            if choice.problem.penalty != 0:
-                notes.append(noted("penalised"))
-            phase("Writing")
-            with written_together(json, figure) as (numbers_file, picture):
-                if numbers_file is not None:
-                    numbers_file.write_text(_json(choice, profile, benchmarks, notes), encoding="utf-8")
-                if picture is not None:
-                    _draw(profile, picture)
-        say(_text(choice, profile, benchmarks, notes))
-        for path, content in ((json, "All numbers are"), (figure, "The figure is")):
-            if path is not None:
-                say(f"{content} in {path}.")
+            warnings = [noted("warned", why=text) for text in warned]
+            penalised = [noted("penalised")] if choice.problem.penalty != 0 else []
+            result = _Result(choice, profile, benchmarks, [*notes, *warnings, *missing, *penalised])
+            places = write_all(
+                phase,
+                (json, "All numbers are", result.write_json),
+                (figure, "The figure is", result.draw),
+            )
+        say("\n".join([result.text, *places]))
 
 
 def _benchmarks(
     x: Any, y: cc.Survival, phase: Phases
 ) -> tuple[cc.study.sensitivity.CovariateBenchmarks | None, list[Note]]:
-    """Which τ the covariates would induce; None without covariates, or with a note why there is none."""
+    """Return which τ the covariates would induce; None without covariates, or with a note why there is none."""
     if x is None:
         return None, []
     try:
@@ -122,70 +117,66 @@ def _benchmarks(
         return None, [noted("no_benchmarks", why=str(error))]
 
 
-def _text(
-    choice: cc.joint.CopulaChoice,
-    profile: cc.joint.DependenceProfile,
-    benchmarks: cc.study.sensitivity.CovariateBenchmarks | None,
-    notes: list[Note],
-) -> str:
-    """The candidates, what their profiles support, the benchmarks, and the caveats."""
-    top = profile.best[2]
-    lines = [
-        candidates_as_text(choice),
-        "",
-        "Profile likelihood over τ, margins refitted at each: the best τ of each family, and its 95 % interval",
-        "",
-        f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}",
-    ]
-    for name, (taus, values) in profile.curves.items():
-        low, high = profile.supported(name)
-        best = taus[values.argmax()]
-        lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{top - values.max():24.2f}")
-    lines += ["", choice_in_words(choice), profile.statement]
-    if benchmarks is not None:
-        lines += ["", repr(benchmarks), ""]
-    return "\n".join([*lines, *map(str, notes)])
+class _Result(NamedTuple):
+    """What was fitted, with the τ that covariates would induce, and notes."""
 
+    choice: cc.joint.CopulaChoice
+    profile: cc.joint.DependenceProfile
+    benchmarks: cc.study.sensitivity.CovariateBenchmarks | None
+    notes: list[Note]
 
-def _json(
-    choice: cc.joint.CopulaChoice,
-    profile: cc.joint.DependenceProfile,
-    benchmarks: cc.study.sensitivity.CovariateBenchmarks | None,
-    notes: list[Note],
-) -> str:
-    found = {
-        "cocensor": cc.__version__,
-        "n": choice.best.n_,
-        "margins": choice.best.event.name,
-        "time_kind": choice.best.time_kind_,
-        "time_kind_reason": choice.best.time_kind_reason_,
-        "how": choice.how,
-        "preferred": choice.preferred,
-        "gain": choice.gain,
-        "chosen": choice.copula.name,
-        "candidates": _rows(choice.table),
-        "profile": profile.to_dict(),
-        "plausible_tau": None if benchmarks is None else benchmarks.to_dict(),
-        "notes": [note.to_dict() for note in notes],
-    }
-    return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
+    @property
+    def text(self) -> str:
+        """The candidates, what their profiles support, the benchmarks, and the caveats."""
+        profile = self.profile
+        lines = [
+            candidates_as_text(self.choice),
+            "",
+            "Profile likelihood over τ, margins refitted at each: the best τ of each family, and its 95 % interval",
+            "",
+            f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}",
+        ]
+        for name, (taus, values) in profile.curves.items():
+            low, high = profile.supported(name)
+            best, gap = taus[values.argmax()], profile.best[2] - values.max()
+            lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{gap:24.2f}")
+        lines += ["", choice_in_words(self.choice), profile.statement]
+        if self.benchmarks is not None:
+            lines += ["", repr(self.benchmarks), ""]
+        return "\n".join([*lines, *map(str, self.notes)])
 
-
-def _rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame; what is not known is None."""
-    return [
-        {
-            name: None if isinstance(value, float) and not isfinite(value) else value
-            for name, value in row.items()
+    def write_json(self, path: Path) -> None:
+        """Write all numbers; what is not known is null."""
+        choice, benchmarks = self.choice, self.benchmarks
+        numbers = {
+            "cocensor": cc.__version__,
+            "n": choice.best.n_,
+            "margins": choice.best.event.name,
+            "time_kind": choice.best.time_kind_,
+            "time_kind_reason": choice.best.time_kind_reason_,
+            "how": choice.how,
+            "preferred": choice.preferred,
+            "gain": choice.gain,
+            "chosen": choice.copula.name,
+            "candidates": [
+                {
+                    name: None if isinstance(cell, float) and not isfinite(cell) else cell
+                    for name, cell in row.items()
+                }
+                for row in nw.from_native(choice.table).rows(named=True)
+            ],
+            "profile": self.profile.to_dict(),
+            "plausible_tau": None if benchmarks is None else benchmarks.to_dict(),
+            "notes": [note.to_dict() for note in self.notes],
         }
-        for row in nw.from_native(frame).rows(named=True)
-    ]
+        text = escaped(jsonlib.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1))
+        path.write_text(f"{text}\n", "utf-8")
 
+    def draw(self, path: Path) -> None:
+        """Draw the profile likelihood."""
+        from matplotlib.figure import Figure
 
-def _draw(profile: cc.joint.DependenceProfile, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
-    ax = profile.plot(figure.subplots())
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    figure.savefig(path)
+        figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
+        ax = self.profile.plot(figure.subplots())
+        ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        figure.savefig(path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import MISSING
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from unicodedata import category
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, check_choice, naming
+from cocensor._checks import check_choice
 from cocensor._notes import Note, noted
 from cocensor.cli.options import (
     DATA,
@@ -24,11 +24,8 @@ from cocensor.cli.options import (
     outcome,
     prediction,
 )
-from cocensor.data import Survival
 from cocensor.data.covariates import check_alike, read_covariates
 from cocensor.data.tables import INDEX, Columns, Table
-from cocensor.study.run import as_true_times
-from cocensor.study.sensitivity.run import as_labels, check_groups
 
 #: ``--interpolation`` and ``--tail`` in words.
 BETWEEN = {"linear": "linear between times", "step": "a step function"}
@@ -39,9 +36,6 @@ _ALL = "all"
 @option_group
 class Outcomes:
     """Columns that say when subjects had the event, dropped out or reached the end of the study; and covariates."""
-
-    #: What a column that is likely an id may be instead of a covariate.
-    if_id: ClassVar[str] = ""
 
     event: str = column("Column: TRUE or 1 if the event was observed, FALSE or 0 if not.", default=MISSING)
     time: str | None = column(
@@ -88,17 +82,18 @@ class Outcomes:
         """Which columns are what, without the covariates."""
         dates = self.entry, self.exit, self.data_lock, self.time_unit
         outcomes = self.event, self.time, self.administrative, self.follow_up
-        return Columns(*outcomes, *dates, self.reason, self.date_format, id=self.identity, are_options=True)
+        identity = self.others.get("id")
+        return Columns(*outcomes, *dates, self.reason, self.date_format, id=identity, are_options=True)
 
     @property
-    def identity(self) -> str | None:
-        """The column of ids."""
-        return None
+    def others(self) -> dict[str, str | None]:
+        """The columns that are neither outcomes nor covariates, by option."""
+        return {}
 
     @property
-    def named(self) -> dict[str, str | None]:
-        """The columns that options other than ``--covariates`` name, by option."""
-        return dict(self.columns.by_argument)
+    def also_covariates(self) -> Collection[str | None]:
+        """The columns of other options that may be named as covariates, but are not among all of them."""
+        return ()
 
     @cached_property
     def covariate_names(self) -> list[str] | None:
@@ -108,43 +103,40 @@ class Outcomes:
         if self.covariates.strip() == _ALL:
             return []
         names = items(self.covariates, "--covariates")
-        for name, taken in self.named.items():
+        for name, taken in (self.columns.by_argument | self.others).items():
             if taken in names:
                 raise ValueError(
                     f"--covariates must not name the column of {called(name)}, but has {taken!r}."
                 )
         return names
 
-    @property
-    def apart(self) -> Collection[str | None]:
-        """The columns that are not among all covariates."""
-        return self.named.values()
-
     def covariates_among(self, columns: Sequence[str], file: Path, notes: list[Note]) -> list[str] | None:
-        """The covariates among the ``columns`` of a file; which are all is noted."""
+        """Return the covariates among the ``columns`` of a file; which are all is noted."""
         if self.covariate_names != []:
             return self.covariate_names
-        found = [name for name in columns if name not in self.apart]
+        named = {*self.columns.by_argument.values(), *self.others.values(), *self.also_covariates}
+        free = [name for name in columns if name not in named]
         # A spreadsheet or R puts row names there.
-        taken = [name for name in found if name not in INDEX]
+        taken = [name for name in free if name not in INDEX]
         if not taken:
             raise ValueError(f"--covariates all finds no column: other options name every column of {file}.")
         if _ALL in taken and len(taken) > 1:
             raise ValueError(
                 f"--covariates all may mean every column of {file}, or its column {_ALL!r}: rename that column."
             )
-        unnamed = len(taken) < len(found)
+        unnamed = len(taken) < len(free)
         notes.append(noted("covariates_are_all", file=str(file), columns=taken, unnamed_left_out=unnamed))
         return taken
 
     def covariates_in(self, table: Table, file: Path, notes: list[Note]) -> list[str] | None:
-        """The covariates in a table; one that nobody has named, and that is likely an id, is refused."""
+        """Return the covariates in a table; one that nobody has named, and that is likely an id, is refused."""
         names = self.covariates_among(table.columns, file, notes)
         for name in (names or ()) if self.covariate_names == [] else ():
             if table.has_all_different_texts(name):
+                if_id = f"if it is an id, give --id {name}; otherwise " if "id" in self.others else ""
                 raise ValueError(
                     f"--covariates all includes the column {name!r} of {table.name}, whose text differs in every row: "
-                    f"{self.if_id.format(name)}name the covariates."
+                    f"{if_id}name the covariates."
                 )
         return names
 
@@ -152,8 +144,6 @@ class Outcomes:
 @option_group
 class Inputs(Outcomes):
     """The files and columns of ``cocensor evaluate``: the table ``[inputs]`` of a study file."""
-
-    if_id = "if it is an id, give --id {}; otherwise "
 
     test: Path = data_file(
         "Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header. Or several "
@@ -236,15 +226,19 @@ class Inputs(Outcomes):
         _ = self.columns, self.covariate_names
 
     @property
-    def identity(self) -> str | None:
-        """The column of ids."""
-        return self.id
+    def others(self) -> dict[str, str | None]:
+        """The columns that are neither outcomes nor covariates, by option."""
+        return {"id": self.id, "true_time": self.true_time, "folds": self.folds}
 
     @property
-    def named(self) -> dict[str, str | None]:
-        """The columns of the test sample that options other than ``--covariates`` name, by option."""
-        more = {"true_time": self.true_time, "folds": self.folds}
-        return super().named | more
+    def also_covariates(self) -> Collection[str | None]:
+        """The columns of risk scores and of groups."""
+        return [*self.risks.values(), self.hazard_ratio_by]
+
+    @property
+    def between_and_beyond(self) -> tuple[Any, Any]:
+        """``interpolation`` and ``tail`` of predictions."""
+        return self.interpolation, None if self.tail == "none" else self.tail
 
     @cached_property
     def files(self) -> dict[str, Path]:
@@ -258,25 +252,20 @@ class Inputs(Outcomes):
         """``--risk``: columns of the test sample, by the name of their model."""
         return _by_name(self.risk, "--risk", "COLUMN")
 
-    @property
-    def apart(self) -> Collection[str | None]:
-        """The columns that are not among all covariates: risk scores and groups neither."""
-        return [*self.named.values(), *self.risks.values(), self.hazard_ratio_by]
-
 
 def _by_name(texts: Sequence[str] | None, option: str, what: str) -> dict[str, str]:
-    """The files or columns in texts such as NAME=FILE."""
-    found: dict[str, str] = {}
+    """Return the files or columns in texts such as NAME=FILE."""
+    by_name: dict[str, str] = {}
     for text in texts or ():
         name, equals, where = (part.strip() for part in text.partition("="))
         # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
         if not (name and equals and where) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
             named = "" if equals else f", such as {f'{Path(text).stem}={text}'!r}"
             raise ValueError(f"{option} must be NAME={what}{named}, but is {text!r}.")
-        if name in found:
+        if name in by_name:
             raise ValueError(f"{option} must have different names, but {name!r} comes twice.")
-        found[name] = where
-    return found
+        by_name[name] = where
+    return by_name
 
 
 def covariates_of(names: Sequence[str] | None, tables: Sequence[Table]) -> list[Any]:
@@ -286,19 +275,3 @@ def covariates_of(names: Sequence[str] | None, tables: Sequence[Table]) -> list[
     go_on = ": correct it, or leave the column out of --covariates"
     check_alike([read_covariates(table, names, go_on) for table in tables], [table.name for table in tables])
     return [table.select(names) for table in tables]
-
-
-def groups_of(test: Table, column: str) -> list[str]:
-    """``--hazard-ratio-by``: the group of each test subject."""
-    labels = test.texts(column)
-    with naming(test.name):
-        groups = as_labels(labels, "--hazard-ratio-by")
-        check_groups(groups, "--hazard-ratio-by")
-    return groups
-
-
-def true_times_of(test: Table, column: str, y: Survival) -> FloatArray:
-    """``--true-time``: the event time of each test subject."""
-    values = test.numbers(column)
-    with naming(test.name):
-        return as_true_times(values, y, f"column {column!r}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
+from inspect import Parameter, Signature
 from math import isfinite
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
@@ -47,51 +47,49 @@ output_file = partial(option, OUTPUT, "FILE")
 
 
 def called(name: str) -> str:
-    """The option of a field."""
+    """Return the option of a field."""
     return f"--{name.replace('_', '-')}"
 
 
 def with_options(*groups: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command that is called with its context and an instance of each group, whose fields are its options."""
-    own = inspect.Parameter
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     hints = {name: hint for group in groups for name, hint in get_type_hints(group).items()}
-    parameters = [
-        own(
-            each.name,
-            own.KEYWORD_ONLY,
-            default=own.empty if each.default is MISSING else each.default,
-            annotation=Annotated[hints[each.name], each.metadata["option"]],
+    options = [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=Annotated[hints[field.name], field.metadata["option"]],
         )
         for group in groups
-        for each in fields(group)
+        for field in fields(group)
     ]
-    parameters.sort(key=_place)
+    parameters = [context, *sorted(options, key=_place)]
 
     def decorated(run: Callable[..., None]) -> Callable[..., None]:
-        def command(context: typer.Context, **given: Any) -> None:
+        def command(context: typer.Context, **values: Any) -> None:
             run(
                 context,
-                *(group(**{each.name: given[each.name] for each in fields(group)}) for group in groups),
+                *(group(**{field.name: values[field.name] for field in fields(group)}) for group in groups),
             )
 
-        context = own("context", own.KEYWORD_ONLY, annotation=typer.Context)
-        signature: Any = inspect.Signature([context, *parameters])
         command.__name__, command.__doc__ = run.__name__, run.__doc__
-        command.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
-        vars(command)["__signature__"] = signature
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        vars(command)["__signature__"] = Signature(parameters)
         return command
 
     return decorated
 
 
-def _place(parameter: inspect.Parameter) -> tuple[int, bool]:
-    """Where help shows an option: by panel, and those first that must be given."""
+def _place(parameter: Parameter) -> tuple[int, bool]:
+    """Return where help shows an option: by panel, and those first that must be given."""
     panel = parameter.annotation.__metadata__[0].rich_help_panel
-    return PANELS.index(panel), parameter.default is not inspect.Parameter.empty
+    return PANELS.index(panel), parameter.default is not Parameter.empty
 
 
 def items(text: str, option: str) -> list[str]:
-    """The parts of ``text`` between commas: some, and each of them once."""
+    """Return the parts of ``text`` between commas, each of which must be there and come once."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
         raise ValueError(f"{option} must be names separated by commas, but is {text!r}.")
@@ -101,7 +99,7 @@ def items(text: str, option: str) -> list[str]:
 
 
 def numbers(text: str, option: str) -> list[float]:
-    """The numbers in ``text``, between commas; one may come twice."""
+    """Return the numbers in ``text``, between commas; one may come twice."""
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
         if not NUMBER.fullmatch(part) or not isfinite(float(part)):
@@ -109,7 +107,7 @@ def numbers(text: str, option: str) -> list[float]:
     return [float(part) for part in parts]
 
 
-def given(group: Any) -> Mapping[str, Any]:
-    """The fields of a group that are not as they are by default."""
-    values = ((each, getattr(group, each.name)) for each in fields(group))
-    return {each.name: value for each, value in values if value is not None and value != each.default}
+def given(group: Any) -> dict[str, Any]:
+    """Return the fields of a group that are not as they are by default."""
+    values = ((field, getattr(group, field.name)) for field in fields(group))
+    return {field.name: value for field, value in values if value is not None and value != field.default}

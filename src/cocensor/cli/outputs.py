@@ -1,28 +1,28 @@
-"""What commands write: refused early, and all of it or nothing."""
+"""Files that commands write: refused early, and all of them or none."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from cocensor._files import behind_links, written_whole
+from cocensor.cli.console import Phases
+from cocensor.cli.options import called
 
-_Suffixes = tuple[str, ...]
 
-
-def check_outputs(inputs: Sequence[Path], **outputs: tuple[Path | None, _Suffixes]) -> None:
+def check_outputs(inputs: Sequence[Path], **outputs: tuple[Path | None, tuple[str, ...]]) -> None:
     """Refuse, before anything is computed, what cannot or must not be written; ``outputs`` by option, with suffixes."""
     seen: dict[str, Path] = {}
     for name, (path, suffixes) in outputs.items():
         if path is None:
             continue
-        option = f"--{name}"
+        option = called(name)
         _check_output(option, path, suffixes)
-        if any(_same_file(path, each) for each in inputs):
+        if any(_same_file(path, source) for source in inputs):
             raise ValueError(f"{option} must not overwrite an input, but is {path}.")
         for other, written in seen.items():
             if _same_file(path, written):
@@ -30,7 +30,7 @@ def check_outputs(inputs: Sequence[Path], **outputs: tuple[Path | None, _Suffixe
         seen[option] = path
 
 
-def _check_output(option: str, path: Path, suffixes: _Suffixes) -> None:
+def _check_output(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
     if path.suffix.lower() not in suffixes:
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
     if not path.parent.is_dir():
@@ -44,22 +44,30 @@ def _check_output(option: str, path: Path, suffixes: _Suffixes) -> None:
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by whatever links; it need not be there."""
+    """Return whether two paths lead to one file, by whatever links; it need not be there."""
     if behind_links(one) == behind_links(other):
         return True
     return one.exists() and other.exists() and one.samefile(other)
 
 
+def write_all(phase: Phases, *outputs: tuple[Path | None, str, Callable[[Path], object]]) -> list[str]:
+    """Write all files that are asked for, or none; return sentences that say where their contents are."""
+    wanted = [(path, content, write) for path, content, write in outputs if path is not None]
+    with written_together(*(path for path, _, _ in wanted)) as places:
+        for place, (path, _, write) in zip(places, wanted, strict=True):
+            phase(f"Writing {path.name}")
+            write(place)
+    return [f"{content} in {path}." for path, content, _ in wanted]
+
+
 @contextmanager
-def written_together(*paths: Path | None) -> Iterator[list[Path | None]]:
-    """:func:`written_whole`, in a sentence where it fails; what is not asked for, None, has no place."""
-    wanted = [path for path in paths if path is not None]
+def written_together(*paths: Path) -> Iterator[list[Path]]:
+    """:func:`written_whole`, in a sentence where it fails."""
     try:
-        with terminating_in_order(), written_whole(*wanted) as places:
-            left = iter(places)
-            yield [None if path is None else next(left) for path in paths]
+        with terminating_in_order(), written_whole(*paths) as places:
+            yield places
     except OSError as error:
-        listed = " and ".join(map(str, wanted))
+        listed = " and ".join(map(str, paths))
         raise ValueError(f"{listed} cannot be written: {error.strerror or error}.") from None
 
 

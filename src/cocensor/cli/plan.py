@@ -87,37 +87,33 @@ class PlanOptions:
     seed: int | None = score("N", "Seed of the bootstrap. By default 0.")
 
 
-#: The arguments of :meth:`Plan.of` that single options stand for, and of its sensitivity analysis.
-_ARGUMENTS = {
-    "adjustments": "adjustments",
-    "at": "at",
-    "horizon": "horizon",
-    "confidence": "confidence_level",
-    "bootstrap": "n_resamples",
-    "seed": "seed",
-}
+#: Arguments of :meth:`Plan.of` that are not called as their options.
+_ARGUMENTS = {"confidence": "confidence_level", "bootstrap": "n_resamples"}
 _SENSITIVITY = ("families", "taus", "hazard_ratios", "plausible")
+#: Options that make one argument together with others.
+_TOGETHER = ("copula", "tau", "metrics", *_SETTINGS)
+_NUMBERS = ("at", "taus", "hazard_ratios", "plausible")
 
 
 def plan_of(options: PlanOptions, saved: Mapping[str, Any], inputs: Inputs, file: Path | None = None) -> Plan:
-    """The plan that options ask for, and for the rest a study file, of whose plan ``saved`` are the arguments."""
-    asked = given(options)
+    """Return the plan of options and, for the rest, of a study file, of whose plan ``saved`` are the arguments."""
+    values = given(options)
     axis = inputs.columns.time_axis
     arguments: dict[str, Any] = {"time_name": axis.name, "time_unit": axis.unit, **saved}
-    for name, argument in _ARGUMENTS.items():
-        if name in asked:
-            arguments[argument] = _read(name, asked[name])
-    over = {name: _read(name, asked[name]) for name in _SENSITIVITY if name in asked}
-    arguments["sensitivity"] = {**saved.get("sensitivity", {}), **over}
-    if {"copula", "tau"} & set(asked):
+    arguments["sensitivity"] = {**saved.get("sensitivity", {})}
+    for name, value in values.items():
+        place = arguments["sensitivity"] if name in _SENSITIVITY else arguments
+        if name not in _TOGETHER:
+            place[_ARGUMENTS.get(name, name)] = _read(name, value)
+    if {"copula", "tau"} & set(values):
         arguments["copula"] = _copula(options, saved.get("copula"))
-    if {"metrics", *_SETTINGS} & set(asked):
+    if {"metrics", *_SETTINGS} & set(values):
         arguments["metrics"] = _metrics(options, saved.get("metrics", "default"))
     by_argument = {argument: name for name, argument in _ARGUMENTS.items()}
 
     def named(argument: str) -> str:
         name = by_argument.get(argument, argument)
-        return f"{file}: {argument}" if file and name not in asked else called(name)
+        return f"{file}: {argument}" if file and name not in values else called(name)
 
     plan = Plan.of(**arguments, named=named)
     _check(plan, options, inputs)
@@ -125,28 +121,30 @@ def plan_of(options: PlanOptions, saved: Mapping[str, Any], inputs: Inputs, file
 
 
 def _read(name: str, value: Any) -> Any:
-    """The argument that the text of an option stands for."""
+    """Return the argument that the text of an option stands for."""
     option = called(name)
-    if name in ("at", "taus", "hazard_ratios", "plausible"):
+    if name in _NUMBERS:
         return numbers(value, option)
     if name in ("families", "adjustments"):
         return value if value in SETS else items(value, option)
     if name == "horizon" and value != "t_max":
-        return _number(value, option, "a time, t_max or a share such as 10%", share=True)
+        is_share = value.endswith("%")
+        number = _number(value.removesuffix("%"), value, option, "a time, t_max or a share such as 10%")
+        return {"at_risk": number / 100} if is_share else number
     if name == "confidence":
-        return None if value == "none" else _number(value, option, "a level such as 0.95, or none")
+        return None if value == "none" else _number(value, value, option, "a level such as 0.95, or none")
     return value
 
 
-def _number(text: str, option: str, rule: str, *, share: bool = False) -> Any:
+def _number(text: str, value: str, option: str, rule: str) -> float:
     try:
-        return {"at_risk": float(text[:-1]) / 100} if share and text.endswith("%") else float(text)
+        return float(text)
     except ValueError:
-        raise ValueError(f"{option} must be {rule}, but is {text!r}.") from None
+        raise ValueError(f"{option} must be {rule}, but is {value!r}.") from None
 
 
 def _copula(options: PlanOptions, saved: Any) -> Any:
-    """``--copula`` and ``--tau``, of which one alone changes what a study file says."""
+    """Return the copula of ``--copula`` and ``--tau``, of which one alone changes what a study file says."""
     in_file: str = saved if isinstance(saved, str) else getattr(saved, "name", "independence")
     family = options.copula or in_file
     check_choice(family, "--copula", ("select", *cc.copulas.copula_families()))
@@ -160,40 +158,34 @@ def _copula(options: PlanOptions, saved: Any) -> Any:
 
 
 def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.metrics.Metric]:
-    """``--metrics``, ``--floor`` and ``--threshold``; a setting alone changes what a study file says."""
+    """Return the metrics of ``--metrics`` with their settings; a setting alone changes what a study file says."""
     text = options.metrics
-    asked: dict[str, cc.metrics.Metric | None] = (
-        {} if saved == "default" else {each.family: each for each in saved}
+    metrics: dict[str, cc.metrics.Metric | None] = (
+        {} if saved == "default" else {metric.family: metric for metric in saved}
     )
     if text is not None:
         labels = {"default": "default", **metric_labels()}
-        asked = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}
-        if "default" in asked and len(asked) > 1:
+        metrics = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}
+        if "default" in metrics and len(metrics) > 1:
             raise ValueError(f"--metrics must be default alone, or names without it, but is {text!r}.")
-    settings: dict[str, dict[str, float]] = {}
-    for setting, of in _SETTINGS.items():
+    for setting, name in _SETTINGS.items():
         value = getattr(options, setting)
-        alone = asked[of] is None and value is None if of in asked else value is not None
+        alone = metrics[name] is None and value is None if name in metrics else value is not None
         if alone:
-            raise ValueError(f"{called(setting)} and --metrics {of} belong together: give both or neither.")
-        settings |= {} if value is None else {of: {setting: value}}
-    if list(asked) in ([], ["default"]):
+            raise ValueError(f"{called(setting)} and --metrics {name} belong together: give both or neither.")
+        if value is not None:
+            metrics[name] = cc.metric(name, **{setting: value})
+    if list(metrics) in ([], ["default"]):
         return "default"
-    return [
-        found if found is not None and name not in settings else cc.metric(name, **settings.get(name, {}))
-        for name, found in asked.items()
-    ]
+    return [cc.metric(name) if metric is None else metric for name, metric in metrics.items()]
 
 
 def _check(plan: Plan, options: PlanOptions, inputs: Inputs) -> None:
     """Refuse what does not go together."""
-    for each in plan.adjustments:
-        if (
-            "covariates" in each.adjustment.needs
-            and inputs.covariates is None
-            and plan.adjustment_set is None
-        ):
-            raise ValueError(f"--covariates are needed for the adjustment {each.name!r}.")
+    if inputs.covariates is None and plan.adjustment_set is None:
+        for planned in plan.adjustments:
+            if "covariates" in planned.adjustment.needs:
+                raise ValueError(f"--covariates are needed for the adjustment {planned.name!r}.")
     if plan.n_resamples is None and options.seed is not None:
         raise ValueError(f"--seed must come with --bootstrap, but is {options.seed} without it.")
     if plan.n_resamples is not None and plan.confidence_level is None:

@@ -44,18 +44,24 @@ def reproduce(
     """
     from cocensor.paper import experiments
 
-    known = experiments()
+    kinds = experiments()
     if show:
-        for name, kind in known.items():
+        for name, kind in kinds.items():
             say(f"{name:<23}{kind.about}")
         return
     with refusing():
-        chosen = _chosen_experiments(names, known)
-        asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
-        only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
+        chosen = _chosen_experiments(names or [], kinds)
+        options = {"datasets": datasets, "strategies": strategies, "learners": learners}
+        only = {name: tuple(text.split(",")) for name, text in options.items() if text is not None}
         if quick and seeds is not None:
             raise ValueError(f"--seeds must not be given with --quick, which uses one, but is {seeds}.")
-        runs = [_configured(known[name], only, names, protocol, seeds, quick) for name in chosen]
+        runs = []
+        for kind in chosen:
+            # Of all experiments, those that have an option take it.
+            own = [
+                name for name in only if "all" not in (names or []) or hasattr(kind.default_config(), name)
+            ]
+            runs.append(kind.configured(protocol, seeds, quick, **{name: only[name] for name in own}))
     failed = 0
     for experiment in runs:
         folder = out / f"{experiment.name}-{experiment.config.protocol}{'-quick' if quick else ''}"
@@ -67,24 +73,17 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _configured(kind: Any, only: dict[str, tuple[str, ...]], names: list[str] | None, *how: Any) -> Any:
-    """An experiment with its options; of "all", those that have an option take it."""
-    if "all" in (names or []):
-        only = {name: values for name, values in only.items() if hasattr(kind.default_config(), name)}
-    return kind.configured(*how, **only)
-
-
-def _chosen_experiments(names: list[str] | None, known: dict[str, Any]) -> list[str]:
+def _chosen_experiments(names: list[str], kinds: dict[str, Any]) -> list[Any]:
     if not names:
-        raise ValueError(f"names is empty: give some of {', '.join(known)}, or all.")
-    unknown = [name for name in names if name not in (*known, "all")]
+        raise ValueError(f"names is empty: give some of {', '.join(kinds)}, or all.")
+    unknown = [name for name in names if name not in (*kinds, "all")]
     if unknown:
-        raise ValueError(f"names must be of {', '.join(known)} or all, but one is {unknown[0]!r}.")
-    return list(known) if "all" in names else list(dict.fromkeys(names))
+        raise ValueError(f"names must be of {', '.join(kinds)} or all, but one is {unknown[0]!r}.")
+    return [kinds[name] for name in (kinds if "all" in names else dict.fromkeys(names))]
 
 
 def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, scheduler: str | None) -> int:
-    """Run with a progress bar; the number of cells that failed."""
+    """Run with a progress bar; return the number of cells that failed."""
     from cocensor.paper import run
 
     with progress_bar() as phase:

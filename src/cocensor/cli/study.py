@@ -1,26 +1,34 @@
-"""The scores of a study in files that are read as a whole."""
+"""The scores of a study in files, which are read as a whole or, beyond memory, in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import cocensor as cc
-from cocensor._checks import escaped
+from cocensor._checks import Progress, check_whole, escaped, naming
 from cocensor._notes import Note
 from cocensor.cli.console import Phases, warn
-from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of, groups_of, true_times_of
+from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of
+from cocensor.cli.options import batch, option_group
 from cocensor.data.curves import predictions_of
 from cocensor.data.files import read_content, read_table
 from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.data.tables import Table
+from cocensor.scale.evaluate import run_scan
+from cocensor.scale.files import Files
+from cocensor.scale.reduce import connected
 from cocensor.study import Plan
-from cocensor.study.run import run
+from cocensor.study.run import as_true_times, run
+from cocensor.study.sensitivity.run import as_labels, check_groups
+
+# --- in memory ----------------------------------------------------------------------------------------------
 
 
 def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:
-    """The scores, and the groups of ``--hazard-ratio-by``."""
+    """Return the scores, and the groups of ``--hazard-ratio-by``."""
     phase(f"Reading {inputs.test.name}")
     subjects = read_table(inputs.test, inputs.id)
     names = inputs.covariates_in(subjects, inputs.test, notes)
@@ -33,23 +41,29 @@ def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tupl
     x = covariates_of(names, samples)
     settings: dict[str, Any] = {}
     if inputs.true_time is not None:
-        settings["true_times"] = true_times_of(subjects, inputs.true_time, y[-1])
+        times = subjects.numbers(inputs.true_time)
+        with naming(subjects.name):
+            settings["true_times"] = as_true_times(times, y[-1], f"column {inputs.true_time!r}")
     if inputs.folds is not None:
         settings["folds"] = subjects.texts(inputs.folds)
-    groups = None if inputs.hazard_ratio_by is None else groups_of(subjects, inputs.hazard_ratio_by)
+    groups = None
+    if inputs.hazard_ratio_by is not None:
+        labels = subjects.texts(inputs.hazard_ratio_by)
+        with naming(subjects.name):
+            groups = as_labels(labels, "--hazard-ratio-by")
+            check_groups(groups, "--hazard-ratio-by")
     if inputs.train is not None:
         settings |= {"y_train": y[0], "x_train": x[0]}
     models: dict[str, Any] = {}
     for name, file in inputs.files.items():
         phase(f"Reading {file.name}", len(models), len(inputs.files))
         models[name] = _predicted(file, subjects, inputs, notes)
-    _tell_refused(models, inputs.strict)
+    _warn_of_refused(models, inputs.strict)
     source = escaped(inputs.test.name)
     for name, column in inputs.risks.items():
         models[name] = RiskScores(subjects.numbers(column), f"column {column!r} of {source}")
     phase("Selecting a copula" if plan.copula == "select" else "Checking predictions")
-    scoring = _Scoring(phase, plan)
-    return run(plan, models, y[-1], x[-1], progress=scoring, **settings), groups
+    return run(plan, models, y[-1], x[-1], progress=_progress_of_scores(phase, plan), **settings), groups
 
 
 def check_refused(refused: Mapping[str, str]) -> None:
@@ -59,9 +73,9 @@ def check_refused(refused: Mapping[str, str]) -> None:
         raise ValueError(f"--strict scores all models or none, but predictions are refused. {why}")
 
 
-def _tell_refused(models: Mapping[str, Any], strict: bool) -> None:
+def _warn_of_refused(models: Mapping[str, Any], strict: bool) -> None:
     """Say at once which models have no predictions, and go on with the others, unless none is left."""
-    refused = {name: str(found) for name, found in models.items() if isinstance(found, ValueError)}
+    refused = {name: str(error) for name, error in models.items() if isinstance(error, ValueError)}
     if strict:
         check_refused(refused)
     if refused and len(refused) == len(models):
@@ -71,10 +85,9 @@ def _tell_refused(models: Mapping[str, Any], strict: bool) -> None:
 
 
 def _predicted(file: Path, test: Table, inputs: Inputs, notes: list[Note]) -> Predicted | ValueError:
-    """A model's predictions, or why a file has none: that costs this model, and not the others."""
+    """Return a model's predictions, or why a file has none: that costs this model, and not the others."""
     content = read_content(file)
-    tail: Any = None if inputs.tail == "none" else inputs.tail
-    between: Any = inputs.interpolation
+    between, tail = inputs.between_and_beyond
     how = f"{BETWEEN[between or 'linear']}, {BEYOND[inputs.tail]}"
     try:
         table = read_table(file, inputs.id, content)
@@ -85,21 +98,129 @@ def _predicted(file: Path, test: Table, inputs: Inputs, notes: list[Note]) -> Pr
     return curves
 
 
-class _Scoring:
-    """What ``progress`` of :func:`cocensor.evaluate` tells, by name: first the adjustments, then resamples."""
+def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
+    """Return what names the progress of :func:`cocensor.evaluate`: first the adjustments, then resamples."""
+    names = [adjustment.label for adjustment in plan.adjustments]
+    scored, resamples = False, None
 
-    def __init__(self, phase: Phases, plan: Plan) -> None:
-        self._phase = phase
-        self._names = [each.label for each in plan.adjustments]
-        self._scored = False
-        self._resamples: Callable[[int, int], None] | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        """So many of all are done."""
-        if self._scored:
-            self._resamples = self._resamples or self._phase("Scoring bootstrap samples")
-            self._resamples(done, total)
+    def report(done: int, total: int) -> None:
+        nonlocal scored, resamples
+        if scored:
+            resamples = resamples or phase("Scoring bootstrap samples")
+            resamples(done, total)
         elif done < total:
-            self._phase(f"Scoring by {self._names[done]}", done, total)
+            phase(f"Scoring by {names[done]}", done, total)
         else:
-            self._scored = True
+            scored = True
+
+    return report
+
+
+# --- in batches ---------------------------------------------------------------------------------------------
+
+
+@option_group
+class Cluster:
+    """The cluster that reads the files; no study file names it."""
+
+    scheduler: str | None = batch(
+        "ADDRESS",
+        "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
+        "as tcp://host:8786. Its workers must see the files under the same paths.",
+    )
+
+
+def is_streamed(inputs: Inputs, cluster: Cluster) -> bool:
+    """Return whether files are read in batches: on request, or because a path stands for several files."""
+    if inputs.stream or any(map(_is_several, (inputs.test, *inputs.files.values()))):
+        if inputs.fit_rows is not None:
+            check_whole(inputs.fit_rows, "--fit-rows")
+        return True
+    for name, value in (("--scheduler", cluster.scheduler), ("--fit-rows", inputs.fit_rows)):
+        if value is not None:
+            raise ValueError(
+                f"{name} must come with --stream, or with patterns or folders of files, but is {value}."
+            )
+    return False
+
+
+def _is_several(path: Path) -> bool:
+    """Return whether a path is a folder or a pattern; a file may be called as a pattern is."""
+    return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
+
+
+def check_streamed(inputs: Inputs, plan: Plan) -> None:
+    """Refuse what takes all subjects at once, and a training sample in several files."""
+    if inputs.train is not None and _is_several(inputs.train):
+        raise ValueError(f"--train must be one file, for it is held in memory, but is {inputs.train}.")
+    risk = next((f"{name}={column}" for name, column in inputs.risks.items()), None)
+    for name, value, instead in (
+        ("--risk", risk, ": give --predictions with files of one column, risk"),
+        ("--entry", inputs.entry, ": compute times, and give --time and --administrative"),
+        ("--follow-up", inputs.follow_up, ": mark who reached the end, and give --administrative"),
+        ("--true-time", inputs.true_time, ""),
+        ("--folds", inputs.folds, ""),
+        ("--hazard-ratio-by", inputs.hazard_ratio_by, ""),
+        ("--bootstrap", plan.n_resamples, ": intervals come from formulas"),
+    ):
+        if value is not None:
+            raise ValueError(
+                f"{name} must not come with files that are read in batches, but is {value}{instead}."
+            )
+
+
+def scored_in_batches(
+    inputs: Inputs, plan: Plan, cluster: Cluster, phase: Phases, notes: list[Note]
+) -> cc.Evaluation:
+    """Return the scores of a study whose test sample and predictions are read in batches."""
+    phase(f"Looking at {inputs.test.name}")
+    columns = Files.of(inputs.test, "--test").columns if inputs.covariate_names == [] else []
+    names = inputs.covariates_among(columns, inputs.test, notes)
+    interpolation, tail = inputs.between_and_beyond
+    scan = cc.scan_parquet(
+        inputs.test,
+        dict(inputs.files),
+        time=str(inputs.time),
+        event=inputs.event,
+        covariates=names,
+        administrative=inputs.administrative,
+        reason=inputs.reason,
+        id=inputs.id,
+        interpolation=interpolation,
+        tail=tail,
+    )
+    settings: dict[str, Any] = {}
+    if inputs.fit_rows is not None:
+        settings["n_fit"] = inputs.fit_rows
+    if inputs.train is not None:
+        phase(f"Reading {inputs.train.name}")
+        table = read_table(inputs.train)
+        settings["y_train"] = inputs.columns.read(table, training=True)
+        notes += table.notes
+        [settings["x_train"]] = covariates_of(names, [table])
+    where = cluster.scheduler
+    with nullcontext() if where is None else connected(where, "--scheduler") as client:
+        progress = _progress_of_passes(phase, len(scan.parts))
+        return run_scan(scan, plan, client=client, progress=progress, **settings)
+
+
+def _progress_of_passes(phase: Phases, n_parts: int) -> Progress:
+    """Return what names the progress of :meth:`cocensor.scale.Scan.evaluate`, which reads all parts several times."""
+    before = 0
+
+    def report(done: int, total: int) -> None:
+        """Show a pass that ends once, and the next that begins."""
+        nonlocal before
+        last = total // n_parts - 1
+        number, within = divmod(done, n_parts)
+        has_ended = within == 0 and done != before
+        before = done
+        if done == total:
+            phase("Computing errors")
+        elif has_ended:
+            phase("Fitting" if number == last else "Reading")
+        else:
+            name = "Scoring" if number == last else "Reading scores" if number else "Reading outcomes"
+            phase(name, within, n_parts)
+
+    return report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
@@ -37,7 +37,7 @@ _RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
 
 @option_group
 class Outputs:
-    """What a run writes: the table ``[outputs]`` of a study file."""
+    """The files that a run writes: the table ``[outputs]`` of a study file."""
 
     out: Path | None = output_file("Where to write the report (HTML).")
     json: Path | None = output_file("Where to write all numbers (JSON).")
@@ -82,21 +82,21 @@ class StudyFile:
 
 
 def study_in(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options in a study file, and the arguments of its plan."""
+    """Return the options in a study file, and the arguments of its plan."""
     content = read_content(file)
     try:
-        found = tomllib.loads(content.decode("utf-8-sig"))
+        tables = tomllib.loads(content.decode("utf-8-sig"))
     except (RecursionError, ValueError) as error:
         raise ValueError(f"{file} must be TOML in UTF-8, but is not: {error}.") from None
-    check_keys(found, _TABLES, str(file))
+    check_keys(tables, _TABLES, str(file))
     options: dict[str, Any] = {}
     for name, group in (("inputs", Inputs), ("outputs", Outputs)):
-        values, kinds = found.get(name, {}), _kinds(group)
+        values, kinds = tables.get(name, {}), _kinds(group)
         _check_allowed(values, kinds, file)
         check_keys(values, list(kinds), f"{file}: {name}")
         for key, value in values.items():
             options[key] = _option(key, value, kinds[key], file)
-    plan = found.get("plan", {})
+    plan = tables.get("plan", {})
     _check_allowed(plan, (), file)
     try:
         return options, plan_arguments(plan)
@@ -104,7 +104,7 @@ def study_in(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _check_allowed(values: Any, known: Collection[str], file: Path) -> None:
+def _check_allowed(values: Any, options: Collection[str], file: Path) -> None:
     """Refuse what no study file may have, or has yet."""
     for key in values if isinstance(values, Mapping) else ():
         if key == _TRUSTED:
@@ -112,22 +112,23 @@ def _check_allowed(values: Any, known: Collection[str], file: Path) -> None:
                 f"{file} must not have the key {key!r}, for a scheduler can run code on this machine: give --{key} on "
                 "the command line."
             )
-        if key in NOT_YET and key not in known:
+        if key in NOT_YET and key not in options:
             raise ValueError(f"{file}: {key} is not supported yet: {NOT_YET[key]}.")
 
 
 def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
-    """The value of an option, with its paths from the folder of ``file``."""
+    """Return the value of an option, with its paths from the folder of ``file``."""
     if key in _MODELS:
-        if not isinstance(value, Mapping) or not all(type(each) is str for each in value.values()):
+        if not isinstance(value, Mapping) or not all(type(where) is str for where in value.values()):
             raise ValueError(f"{file}: {key} must be a table of texts by model, but is {value!r}.")
         for name in value:
             if "=" in name:
                 raise ValueError(f'{file}: {key} must have names without "=", but one is {name!r}.')
         return [
-            f"{name}={file.parent / each if key == 'predictions' else each}" for name, each in value.items()
+            f"{name}={file.parent / where if key == 'predictions' else where}"
+            for name, where in value.items()
         ]
-    if key == "covariates" and isinstance(value, list) and all(type(each) is str for each in value):
+    if key == "covariates" and isinstance(value, list) and all(type(name) is str for name in value):
         return ",".join(value)
     rule, types = _RULES[kind]
     if type(value) not in types:
@@ -136,31 +137,34 @@ def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
 
 
 def _kinds(group: Any) -> dict[str, Any]:
-    """The types of the fields of a group, whether or not they may be left out."""
+    """Return the types of the fields of a group, whether or not they may be left out."""
     hints = get_type_hints(group)
-    return {each.name: (get_args(hints[each.name]) or (hints[each.name],))[0] for each in fields(group)}
+    return {field.name: (get_args(hints[field.name]) or (hints[field.name],))[0] for field in fields(group)}
 
 
 # --- writing ----------------------------------------------------------------------------------------------
 
 
 def study_text(inputs: Inputs, plan: Plan, outputs: Outputs, file: Path) -> str:
-    """A study as TOML for ``file``: all that is not as it is by default."""
+    """Return a study as TOML for ``file``: all that is not as it is by default."""
     if plan.time_axis == inputs.columns.time_axis:  # it comes from the columns again
         plan = replace(plan, time_axis=TimeAxis())
 
-    def seen(path: Path) -> str:
-        return _seen_from(file, path)
+    def moved(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: _seen_from(file, value) if isinstance(value, Path) else value
+            for name, value in values.items()
+            if name not in _MODELS
+        }
 
+    covariates = {"covariates": inputs.covariate_names} if inputs.covariate_names else {}
     tables: dict[str, Mapping[str, Any]] = {
-        "inputs": {name: _moved(value, seen) for name, value in given(inputs).items() if name not in _MODELS},
-        "inputs.predictions": {name: seen(path) for name, path in inputs.files.items()},
+        "inputs": moved(given(inputs)) | covariates,
+        "inputs.predictions": {name: _seen_from(file, path) for name, path in inputs.files.items()},
         "inputs.risk": inputs.risks,
         "plan": plan_values(plan),
-        "outputs": {name: _moved(value, seen) for name, value in given(outputs).items()},
+        "outputs": moved(given(outputs)),
     }
-    if inputs.covariate_names:
-        tables["inputs"] = {**tables["inputs"], "covariates": inputs.covariate_names}
     lines = [
         f"# A study of cocensor {cc.__version__}, for cocensor evaluate --config; its paths start in this folder."
     ]
@@ -179,12 +183,8 @@ def _line(key: str, value: Any) -> str:
     return line
 
 
-def _moved(value: Any, seen: Callable[[Path], str]) -> Any:
-    return seen(value) if isinstance(value, Path) else value
-
-
 def _seen_from(file: Path, path: Path) -> str:
-    """A path as ``file`` says it: one that was given as absolute stays so, but below the folder of ``file``."""
+    """Return a path as ``file`` says it: one given as absolute stays so, but below the folder of ``file``."""
     folder, place = Path(os.path.realpath(file.parent)), Path(os.path.realpath(path.parent), path.name)
     if path.is_absolute() and not place.is_relative_to(folder):
         return path.as_posix()

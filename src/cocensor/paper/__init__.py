@@ -61,4 +61,4 @@ def experiments() -> dict[str, type[Experiment]]:
     >>> list(experiments())
     ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'horizon', ...]
     """
-    return {each.name: each for each in _EXPERIMENTS}
+    return {experiment.name: experiment for experiment in _EXPERIMENTS}

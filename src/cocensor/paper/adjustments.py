@@ -31,7 +31,7 @@ def without_covariates(
         "tail": "last",
     }
     margin: dict[str, Any] = {"interpolation": "linear" if published else "step", "tail": "last"}
-    found: dict[str, cc.adjustments.Adjustment] = {
+    adjustments: dict[str, cc.adjustments.Adjustment] = {
         "IPCW (KM)": cc.IPCW("km", min_probability=None if published else 1e-3, **ipcw),
         "IPCW (Cox)": cc.IPCW("cox", min_probability=1e-3, **ipcw),
         "Dep (KM)": cc.adjustments.MarginTime(cc.Independence(), weighting="none", **margin),
@@ -44,8 +44,8 @@ def without_covariates(
             "given the censoring": cc.Imputation((), copula, "dropout", tail="last"),
             "dependent IPCW": cc.DependentIPCW(copula, tail="last"),
         }
-        found |= {name + suffix: adjustment for name, adjustment in named.items()}
-    return found
+        adjustments |= {name + suffix: adjustment for name, adjustment in named.items()}
+    return adjustments
 
 
 def imputation(given: Given, copula: cc.copulas.Copula, margins: MarginForm) -> cc.Imputation:
@@ -78,7 +78,7 @@ def given_everything(copula: cc.copulas.Copula) -> cc.Imputation:
 
 
 def floor(sample: SemiSyntheticSample) -> cc.adjustments.TrueLaw:
-    """Imputation by the law that the times of a sample were drawn from, given all features."""
+    """Return imputation by the distribution that the times of a sample were drawn from, given all features."""
     return cc.adjustments.TrueLaw(
         sample.copula,
         sample.event_survival,

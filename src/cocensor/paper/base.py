@@ -1,12 +1,15 @@
-"""What every experiment is."""
+"""The base of experiments, their configuration, and what their tables and figures share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from cocensor._checks import check_choice
+import numpy as np
+
+from cocensor._checks import FloatArray, check_choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Config:
-    """What the results of an experiment depend on; two runs with the same config may share their results.
+    """Configuration of an experiment; two runs with the same one may share their results.
 
     Parameters
     ----------
@@ -97,7 +100,7 @@ class Experiment(ABC):
 
     @classmethod
     def quick(cls, config: Config) -> Self:
-        """The same in a minute, for newcomers and tests."""
+        """Return an experiment of a minute, for newcomers and tests."""
         return cls(replace(config, seeds=config.seeds[:1]))
 
     @abstractmethod
@@ -115,3 +118,37 @@ class Experiment(ABC):
     def plot(self, rows: list[Row]) -> dict[str, Figure]:
         """Figures by name; none by default."""
         return {}
+
+
+# --- rows and panels --------------------------------------------------------------------------------------
+
+
+def grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
+    """Return the rows by their values of some names, in the order in which these come."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups
+
+
+def errors_of(rows: Iterable[Row]) -> FloatArray:
+    """Return the differences of estimates and oracle; NaN where there is no estimate."""
+    return np.array([np.nan if row["estimate"] is None else row["estimate"] - row["oracle"] for row in rows])
+
+
+def panels(
+    n: int, n_columns: int, width: float, height: float, beside: float = 0.0, sharey: bool = False
+) -> tuple[Figure, Any]:
+    """Return a figure with ``n`` panels in rows of at most ``n_columns``, and their axes by row and column.
+
+    All are of one size in inches, with room ``beside`` them for a legend.
+    """
+    from matplotlib.figure import Figure
+
+    n_columns = min(n, n_columns)
+    n_rows = -(-n // n_columns)
+    figure = Figure(figsize=(width * n_columns + beside, height * n_rows), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, sharey=sharey, squeeze=False)
+    for ax in axes.flat[n:]:
+        ax.set_visible(False)
+    return figure, axes

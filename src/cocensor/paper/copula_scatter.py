@@ -8,7 +8,7 @@ import numpy as np
 
 import cocensor as cc
 from cocensor._checks import FloatArray
-from cocensor.paper.base import Cell, Config, Experiment, Row
+from cocensor.paper.base import Cell, Config, Experiment, Row, grouped, panels
 from cocensor.simulate import SyntheticDesign
 
 if TYPE_CHECKING:
@@ -51,26 +51,21 @@ class CopulaScatter(Experiment):
         from scipy.stats import kendalltau
 
         table = []
-        for name in dict.fromkeys(row["copula"] for row in rows):
-            mine = [row for row in rows if row["copula"] == name]
-            pairs = [[row[k] for row in mine] for k in ("event_time", "dropout_time")]
-            found = float(kendalltau(*pairs).statistic)
-            table.append({"copula": name, "tau_given_covariates": mine[0]["tau"], "tau_of_the_pairs": found})
+        for (name,), own in grouped(rows, "copula").items():
+            pairs = [[row[k] for row in own] for k in ("event_time", "dropout_time")]
+            tau = float(kendalltau(*pairs).statistic)
+            table.append({"copula": name, "tau_given_covariates": own[0]["tau"], "tau_of_the_pairs": tau})
         return {self.name: table}
 
     def plot(self, rows: list[Row]) -> dict[str, Figure]:
         """A panel per copula."""
-        from matplotlib.figure import Figure
-
-        first = [row for row in rows if row["seed"] == self.config.seeds[0]]
-        names = list(dict.fromkeys(row["copula"] for row in first))
-        figure = Figure(figsize=(3.6 * len(names), 3.9), layout="constrained")
-        for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-            mine = [row for row in first if row["copula"] == name]
-            e, c = (np.array([row[k] for row in mine]) for k in ("event_time", "dropout_time"))
+        by_copula = grouped([row for row in rows if row["seed"] == self.config.seeds[0]], "copula")
+        figure, axes = panels(len(by_copula), len(by_copula), 3.6, 3.9)
+        for ax, ((name,), own) in zip(axes.flat, by_copula.items(), strict=True):
+            e, c = (np.array([row[k] for row in own]) for k in ("event_time", "dropout_time"))
             end = float(np.quantile(np.concatenate((e, c)), 0.995))
             _scatter(ax, e, c, end)
-            ax.set_title(f"{name}, τ = {mine[0]['tau']:g}")
+            ax.set_title(f"{name}, τ = {own[0]['tau']:g}")
         return {self.name: figure}
 
 

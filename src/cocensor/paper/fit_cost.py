@@ -1,4 +1,4 @@
-"""What it costs to select a copula: time and memory by data set."""
+"""The cost of selecting a copula: time and memory by data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from cocensor._checks import check_choice
 from cocensor.paper.adjustments import selected_copula
-from cocensor.paper.base import Cell, Config, Experiment, Row
+from cocensor.paper.base import Cell, Config, Experiment, Row, grouped
 from cocensor.paper.semi_synthetic import DATASETS, parts_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _PAPER = {
 
 @dataclass(frozen=True)
 class FitCostConfig(Config):
-    """What the experiment on the cost of fits depends on.
+    """Configuration of the experiment on the cost of fits.
 
     Parameters
     ----------
@@ -108,11 +108,10 @@ class FitCost(Experiment):
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Means over draws beside the paper's."""
         table = []
-        for dataset in dict.fromkeys(row["dataset"] for row in rows):
-            mine = [row for row in rows if row["dataset"] == dataset]
-            seconds, mib = (float(np.mean([row[name] for row in mine])) for name in ("seconds", "peak_mib"))
+        for (dataset,), own in grouped(rows, "dataset").items():
+            seconds, mib = (float(np.mean([row[name] for row in own])) for name in ("seconds", "peak_mib"))
             minutes, tensors = _PAPER[dataset]
-            sizes = {name: mine[0][name] for name in ("n_train", "n_features")}
+            sizes = {name: own[0][name] for name in ("n_train", "n_features")}
             paper = {
                 "paper_minutes": minutes,
                 "paper_gpu_mib": tensors,

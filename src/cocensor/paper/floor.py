@@ -1,4 +1,4 @@
-"""How far imputations are from the floor: a known copula on real covariates, one imputation model for all learners."""
+"""Imputations against the floor: a known copula on real covariates, one imputation model for all learners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cocensor.paper.semi_synthetic import SemiSyntheticConfig, SemiSyntheticCopu
 
 
 class Floor(SemiSyntheticCopula):
-    """IPCW and the imputations at the true copula beside imputation by the true law, which errs by chance alone."""
+    """IPCW and the imputations at the true copula beside imputation by the true distribution, off by chance alone."""
 
     name = "floor"
     about = "a known copula injected, one imputation model for all learners beside the true law (not in the paper)"
@@ -38,7 +38,7 @@ class Floor(SemiSyntheticCopula):
         }
 
     def _informed(
-        self, known: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+        self, true_copula: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
     ) -> dict[str, cc.adjustments.Adjustment]:
         """The copula is all that is known."""
         return {}

@@ -285,7 +285,7 @@ class SemiSynthetic:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SemiSyntheticSample(SimulatedSurvival):
-    """What :meth:`SemiSynthetic.draw` returns: real subjects with simulated times.
+    """A draw of :meth:`SemiSynthetic.draw`: real subjects with simulated times.
 
     Its survival functions are given all features, not only those kept.
 

@@ -58,8 +58,8 @@ class Results:
 
     def failed(self, cells: list[Cell]) -> list[tuple[Cell, str]]:
         """The cells that failed, with their errors."""
-        found = [(cell, self.finished.get(key_of(cell))) for cell in cells]
-        return [(cell, entry["error"]) for cell, entry in found if entry and entry["error"] is not None]
+        entries = [(cell, self.finished.get(key_of(cell))) for cell in cells]
+        return [(cell, entry["error"]) for cell, entry in entries if entry and entry["error"] is not None]
 
     def rows(self, cells: list[Cell]) -> list[Row]:
         """The rows of the finished ones among ``cells``, in their order, each with its cell's own entries."""
@@ -68,7 +68,7 @@ class Results:
         ]
 
     def write_manifest(self, more: dict[str, Any]) -> None:
-        """What was run, with which versions; written whole or not at all."""
+        """Write what was run, with which versions, whole or not at all."""
         write_whole(self.folder / _MANIFEST, json.dumps({"config": self.config, **more}, indent=1) + "\n")
 
     def _check_config(self) -> None:
@@ -77,14 +77,14 @@ class Results:
             self.write_manifest({})
             return
         try:
-            found = dict(json.loads(manifest.read_bytes())["config"])
+            config = dict(json.loads(manifest.read_bytes())["config"])
         except (KeyError, RecursionError, TypeError, ValueError):
             raise ValueError(
                 f"{manifest} must hold the configuration of the results beside it, but is damaged: "
                 f"restore it, take another folder, or remove {self.folder}."
             ) from None
-        if found != self.config:
-            changed = sorted(k for k in {*found, *self.config} if found.get(k) != self.config.get(k))
+        if config != self.config:
+            changed = sorted(k for k in {*config, *self.config} if config.get(k) != self.config.get(k))
             raise ValueError(
                 f"{self.folder} holds results of another configuration, which differs in {', '.join(changed)}: "
                 "take another folder, or remove this one."

@@ -20,14 +20,14 @@ from cocensor._checks import Progress, check_choice, check_whole, need
 from cocensor._files import held, write_whole, written_whole
 from cocensor.paper.base import Cell, Experiment, Row
 from cocensor.paper.results import Results
-from cocensor.scale.cluster import connected
+from cocensor.scale.reduce import connected
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a run of an experiment; made by :func:`run`.
+    """The results of a run of an experiment, by :func:`run`.
 
     Attributes
     ----------
@@ -267,16 +267,16 @@ def _escaped(text: str) -> str:
 
 
 def _versions(packages: tuple[str, ...]) -> dict[str, str]:
-    """Those of the packages that are there."""
-    found = {}
+    """Return the versions of the packages that are there."""
+    versions = {}
     for name in packages:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def _memory_gib() -> float | None:
-    """The memory of the machine, where the system tells."""
+    """Return the memory of the machine, where the system knows it."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (AttributeError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""How an experiment scores predictions under a protocol: the interval, and the rows."""
+"""Scores of an experiment under a protocol: the interval, and the rows."""
 
 from __future__ import annotations
 

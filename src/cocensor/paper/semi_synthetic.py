@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,20 +16,10 @@ from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
 from cocensor.adjustments.models.design import Recipe, imputation_design
 from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.paper import datasets
 from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
-from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
-from cocensor.paper.datasets import (
-    Dataset,
-    UnseenLevelWarning,
-    load_churn,
-    load_employee,
-    load_flchain,
-    load_gbsg,
-    load_metabric,
-    load_support,
-    load_whas,
-    subsample,
-)
+from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row, errors_of, grouped, panels
+from cocensor.paper.datasets import Dataset, UnseenLevelWarning, subsample
 from cocensor.paper.learners import learner, learners
 from cocensor.paper.real_covariates import SemiSynthetic, SemiSyntheticSample
 from cocensor.paper.scoring import Scoring, published_curves
@@ -45,7 +35,7 @@ _GIVEN: tuple[Given, ...] = ("covariates", "prediction")
 
 @dataclass(frozen=True)
 class SemiSyntheticConfig(Config):
-    """What the semi-synthetic experiments depend on.
+    """Configuration of the semi-synthetic experiments.
 
     Parameters
     ----------
@@ -122,19 +112,19 @@ class SemiSyntheticExperiment(Experiment):
         """One row per learner and adjustment."""
         train, validation, test = parts_of(cell, self.config.protocol, self.config.max_rows)
         design = test.design
-        known = None if design.dependence == "omitted" else design.dependence
-        chosen = selected_copula(train, validation) if known is None else known
+        true_copula = None if design.dependence == "omitted" else design.dependence
+        chosen = selected_copula(train, validation) if true_copula is None else true_copula
         models = {name: self._predicted(name, train, validation, test) for name in self.config.learners}
         adjustments = {
             name: fitted_once(each, train, test, models)
-            for name, each in self._adjustments(chosen, "selected" if known is None else "true").items()
+            for name, each in self._adjustments(chosen, "selected" if true_copula is None else "true").items()
         }
         adjustments["floor"] = floor(test)
         scoring = Scoring(self.config.protocol, train, test)
         same = {"selected": repr(chosen), "censored": test.censoring_rate}
         rows = []
         for name, curves in models.items():
-            informed = {} if known is None else self._informed(known, test, curves)
+            informed = {} if true_copula is None else self._informed(true_copula, test, curves)
             rows += scoring.rows(curves, adjustments | informed, learner=name, **same)
         return rows
 
@@ -152,23 +142,23 @@ class SemiSyntheticExperiment(Experiment):
         return published_curves(model.predict(test.X), train.y.time[train.y.event])
 
     def _adjustments(self, copula: cc.copulas.Copula, where: str) -> dict[str, cc.adjustments.Adjustment]:
-        """Those of the paper and ours; ``where`` says in their names where the copula is from."""
-        found = without_covariates(copula, self.config.protocol, f", {where}")
+        """Return the adjustments of the paper and ours; ``where`` says in their names where the copula is from."""
+        adjustments = without_covariates(copula, self.config.protocol, f", {where}")
         at: dict[str, cc.copulas.Copula] = {where: copula, "independence": cc.Independence()}
         for label, assumed in at.items():
             for margins in MARGIN_FORMS:
                 for given in _GIVEN:
-                    found[f"given {given}, {margins}, {label}"] = imputation(given, assumed, margins)
-        return found
+                    adjustments[f"given {given}, {margins}, {label}"] = imputation(given, assumed, margins)
+        return adjustments
 
     def _informed(
-        self, known: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+        self, true_copula: cc.copulas.Copula, test: SemiSyntheticSample, curves: cc.Predictions
     ) -> dict[str, cc.adjustments.Adjustment]:
         """Adjustments for one learner that know more of the truth than the copula."""
-        return _at_tau_given_the_score(known, test, curves)
+        return _at_tau_given_the_score(true_copula, test, curves)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
-        """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.
+        """Return mean |error| by data set; mean and SD by data set and strategy (or copula); and the ranking table.
 
         The last says how often an adjustment finds two of the oracle's top three.
         """
@@ -187,17 +177,10 @@ class SemiSyntheticExperiment(Experiment):
 
     def _outcomes_figure(self, rows: list[Row]) -> Figure:
         """One draw of each data set."""
-        from matplotlib.figure import Figure
-
         first = {row["dataset"]: row for row in reversed(rows)}
         names = [name for name in self.config.datasets if name in first]
-        columns = min(len(names), 4)
-        n_rows = -(-len(names) // columns)
-        figure = Figure(figsize=(4.2 * columns, 3.6 * n_rows), layout="constrained")
-        axes = figure.subplots(n_rows, columns, squeeze=False).flat
-        for ax in axes[len(names) :]:
-            ax.set_visible(False)
-        for ax, name in zip(axes, names, strict=False):
+        figure, axes = panels(len(names), 4, 4.2, 3.6)
+        for ax, name in zip(axes.flat, names, strict=False):
             published = self.config.protocol == "published"
             sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
             _draw_outcomes(ax, sample.y)
@@ -219,15 +202,15 @@ class SemiSyntheticCopula(SemiSyntheticExperiment):
 
     def cells(self) -> list[Cell]:
         """τ = 0 once, then each family at three τ."""
-        laws = [("independence", 0.0)]
-        laws += [
+        copulas = [("independence", 0.0)]
+        copulas += [
             (name, tau) for name in ("clayton", "frank", "gumbel", "gaussian") for tau in (0.25, 0.5, 0.75)
         ]
         return [
             {"dataset": dataset, "strategy": strategy, "copula": copula, "tau": tau, "seed": seed}
             for dataset in self.config.datasets
             for strategy in self.config.strategies
-            for copula, tau in laws
+            for copula, tau in copulas
             for seed in self.config.seeds
         ]
 
@@ -257,7 +240,7 @@ def parts_of(cell: Cell, protocol: Protocol, max_rows: int) -> tuple[SemiSynthet
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenLevelWarning)
         parts = sample.parts(cell["seed"])
-    # A level of the whole data that the training part happens to lack tells nothing.
+    # A level of the whole data that the training part happens to lack carries no information.
     varies = np.ptp(parts[0].X, axis=0) > 0
     return tuple(replace(part, X=part.X[:, varies]) for part in parts)
 
@@ -274,27 +257,16 @@ def _design(cell: Cell, published: bool) -> SemiSynthetic:
 
 @cache
 def _load(name: str, published: bool) -> Dataset:
-    loaders: dict[str, Callable[[], Dataset]] = {
-        "whas": load_whas,
-        "gbsg": load_gbsg,
-        "metabric": load_metabric,
-        "churn": load_churn,
-        "flchain": lambda: load_flchain(chapter=published),
-        "support": load_support,
-        "employee": lambda: load_employee(duplicates=published),
-    }
-    return loaders[name]()
+    options = {"flchain": {"chapter": published}, "employee": {"duplicates": published}}
+    dataset: Dataset = getattr(datasets, f"load_{name}")(**options.get(name, {}))
+    return dataset
 
 
 def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
     """Mean and SD of |error| by adjustment and ``by``, also in units of IPCW's, and how many gave no answer."""
-    groups: dict[tuple[Any, ...], list[float]] = {}
-    for row in rows:
-        error = np.nan if row["estimate"] is None else abs(row["estimate"] - row["oracle"])
-        groups.setdefault((*(row[k] for k in by), row["adjustment"]), []).append(error)
-    found = {key: np.array(errors) for key, errors in groups.items()}
-    known = {key: errors[np.isfinite(errors)] for key, errors in found.items()}
-    mean = {key: float(np.mean(errors)) if errors.size else np.nan for key, errors in known.items()}
+    errors_by = {key: np.abs(errors_of(own)) for key, own in grouped(rows, *by, "adjustment").items()}
+    finite = {key: errors[np.isfinite(errors)] for key, errors in errors_by.items()}
+    mean = {key: float(np.mean(errors)) if errors.size else np.nan for key, errors in finite.items()}
     return [
         dict(zip((*by, "adjustment"), key, strict=True))
         | {
@@ -302,9 +274,9 @@ def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
             "abs_error_sd": float(np.std(errors, ddof=1)) if errors.size > 1 else np.nan,
             "of_ipcw": mean[key] / mean[*key[:-1], "IPCW (KM)"],
             "n": errors.size,
-            "without_answer": found[key].size - errors.size,
+            "without_answer": errors_by[key].size - errors.size,
         }
-        for key, errors in known.items()
+        for key, errors in finite.items()
     ]
 
 
@@ -341,12 +313,11 @@ def _error_figure(table: list[Row]) -> Figure:
     place = {name: len(names) - k for k, name in enumerate(names)}
     figure = Figure(figsize=(7.6, 0.3 * len(names) + 1.4), layout="constrained")
     ax = figure.subplots()
-    datasets = dict.fromkeys(row["dataset"] for row in table)
-    for dataset, style, marker in zip(datasets, line_styles(), markers(), strict=False):
-        mine = [row for row in table if row["dataset"] == dataset]
-        y = [place[row["adjustment"]] for row in mine]
+    by_dataset = grouped(table, "dataset").items()
+    for ((dataset,), own), style, marker in zip(by_dataset, line_styles(), markers(), strict=False):
+        y = [place[row["adjustment"]] for row in own]
         ax.scatter(
-            [row["of_ipcw"] for row in mine], y, s=22, marker=marker, color=style["color"], label=dataset
+            [row["of_ipcw"] for row in own], y, s=22, marker=marker, color=style["color"], label=dataset
         )
     ax.axvline(1.0, color="0.6", linewidth=1, zorder=0)
     ax.set(xscale="log", xlabel="mean |error| of the IBS, in units of IPCW's")
@@ -359,18 +330,15 @@ def _error_figure(table: list[Row]) -> Figure:
 
 def _ranking_table(rows: list[Row]) -> list[Row]:
     """The share of cells in which at least two of the oracle's best three learners are among the estimate's."""
-    cells: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row["estimate"] is not None:
-            key = row["dataset"], row["strategy"], row["copula"], row["tau"], row["seed"], row["adjustment"]
-            cells.setdefault(key, []).append(row)
-    found: dict[tuple[str, str], list[bool]] = {}
-    for (dataset, *_, adjustment), mine in cells.items():
+    answered = [row for row in rows if row["estimate"] is not None]
+    cells = grouped(answered, "dataset", "strategy", "copula", "tau", "seed", "adjustment")
+    top_3_kept: dict[tuple[str, str], list[bool]] = {}
+    for (dataset, *_, adjustment), own in cells.items():
         best = [
-            {r["learner"] for r in sorted(mine, key=lambda r: r[by])[:3]} for by in ("oracle", "estimate")
+            {row["learner"] for row in sorted(own, key=itemgetter(by))[:3]} for by in ("oracle", "estimate")
         ]
-        found.setdefault((dataset, adjustment), []).append(len(best[0] & best[1]) >= min(2, len(mine)))
+        top_3_kept.setdefault((dataset, adjustment), []).append(len(best[0] & best[1]) >= min(2, len(own)))
     return [
         {"dataset": dataset, "adjustment": adjustment, "top_3_kept": float(np.mean(kept)), "n": len(kept)}
-        for (dataset, adjustment), kept in found.items()
+        for (dataset, adjustment), kept in top_3_kept.items()
     ]

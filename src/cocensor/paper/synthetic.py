@@ -10,7 +10,7 @@ import numpy as np
 import cocensor as cc
 from cocensor._checks import FloatArray
 from cocensor.paper.adjustments import imputation, without_covariates
-from cocensor.paper.base import Cell, Config, Experiment, Row
+from cocensor.paper.base import Cell, Config, Experiment, Row, errors_of, grouped, panels
 from cocensor.paper.scoring import Probabilities, Scoring, published_curves
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
@@ -31,7 +31,7 @@ _SCALE_FACTORS = {
 
 @dataclass(frozen=True)
 class SyntheticConfig(Config):
-    """What the synthetic experiments depend on.
+    """Configuration of the synthetic experiments.
 
     The published protocol has the published margins (:meth:`SyntheticDesign.preset`).
 
@@ -137,46 +137,35 @@ class SyntheticExperiment(Experiment):
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""
-        keys = (self.panel, self.along)
-        groups: dict[tuple[Any, ...], list[float]] = {}
-        for row in rows:
-            error = np.nan if row["estimate"] is None else row["estimate"] - row["oracle"]
-            groups.setdefault((*(row[k] for k in keys), row["adjustment"]), []).append(error)
+        names = (self.panel, self.along, "adjustment")
         table = []
-        for group, found in sorted(groups.items(), key=lambda item: item[0][1]):
-            errors = np.array(found)
-            known = errors[np.isfinite(errors)]
+        for group, own in sorted(grouped(rows, *names).items(), key=lambda item: item[0][1]):
+            errors = errors_of(own)
+            finite = errors[np.isfinite(errors)]
             table.append(
-                dict(zip((*keys, "adjustment"), group, strict=True))
+                dict(zip(names, group, strict=True))
                 | {
-                    "abs_error": float(np.mean(np.abs(known))) if known.size else float("nan"),
-                    "abs_error_se": _standard_error(np.abs(known)),
-                    "bias": float(np.mean(known)) if known.size else float("nan"),
-                    "answered": f"{known.size} of {errors.size}",
+                    "abs_error": float(np.mean(np.abs(finite))) if finite.size else float("nan"),
+                    "abs_error_se": _standard_error(np.abs(finite)),
+                    "bias": float(np.mean(finite)) if finite.size else float("nan"),
+                    "answered": f"{finite.size} of {errors.size}",
                 }
             )
         return {self.name: table}
 
     def plot(self, rows: list[Row]) -> dict[str, Figure]:
         """Mean |error| along what changes, a panel for each copula and a line for each adjustment."""
-        from matplotlib.figure import Figure
-
         from cocensor.views.plots.style import line_styles, markers
 
         table = self.summarise(rows)[self.name]
-        panels = list(dict.fromkeys(row[self.panel] for row in table))
-        columns = min(len(panels), self.n_columns)
-        n_rows = -(-len(panels) // columns)
-        figure = Figure(figsize=(4.4 * columns + 2.4, 3.9 * n_rows), layout="constrained")
-        axes = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
-        for ax in axes.flat[len(panels) :]:
-            ax.set_visible(False)
-        for ax, panel in zip(axes.flat, panels, strict=False):
-            names = list(dict.fromkeys(r["adjustment"] for r in table))
+        names = list(dict.fromkeys(row["adjustment"] for row in table))
+        by_panel = grouped(table, self.panel)
+        figure, axes = panels(len(by_panel), self.n_columns, 4.4, 3.9, beside=2.4, sharey=True)
+        for ax, ((panel,), own) in zip(axes.flat, by_panel.items(), strict=False):
             for name, style, marker in zip(names, line_styles(), markers(), strict=False):
-                mine = [r for r in table if r[self.panel] == panel and r["adjustment"] == name]
-                x = [row[self.along] for row in mine]
-                y, se = (np.array([row[k] for row in mine]) for k in ("abs_error", "abs_error_se"))
+                line = [row for row in own if row["adjustment"] == name]
+                x = [row[self.along] for row in line]
+                y, se = (np.array([row[k] for row in line]) for k in ("abs_error", "abs_error_se"))
                 ax.plot(x, y, marker=marker, markersize=4, label=name, **style)
                 ax.fill_between(x, y - se, y + se, color=style["color"], alpha=0.15, linewidth=0)
             ax.set(title=str(panel), xlabel=self.label, ylim=(0.0, None))
@@ -281,7 +270,7 @@ class ConditionalCounterpart(Dependence):
     about = "IBS-Dep against CG-Q under the right copula (figure 4)"
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
-        """As in ``dependence``, for IPCW, IBS-Dep and CG-Q."""
+        """Return the table of ``dependence`` for IPCW, IBS-Dep and CG-Q."""
         table = super().summarise(rows)[self.name]
         return {self.name: [row for row in table if row["adjustment"] in ("IPCW (KM)", "IBS-Dep", "CG-Q")]}
 

@@ -19,7 +19,7 @@ from cocensor.metrics.kernel import warn_above_largest
 def accumulator_of(
     metric: Metric, grid: TimeGrid, models: Sequence[str], n: int, with_errors: bool = True
 ) -> Accumulator | None:
-    """What adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
+    """Return what adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
     if metric.mean_of_losses:
         return MeanOfLosses(metric, metric.grid(grid), models, with_errors)
     return metric.accumulator(metric.grid(grid), models, n)
@@ -38,12 +38,13 @@ class Moments:
     """
 
     def __init__(self, rows: FloatArray) -> None:
-        self.n, self.mean = len(rows), rows.mean(axis=0)
+        self.n = len(rows)
+        self.mean = rows.sum(axis=0) / max(self.n, 1)
         centred = rows - self.mean
         self.products = centred.T @ centred
 
     def merge(self, other: Moments) -> None:
-        """Those of the rows of both."""
+        """Take up the rows of another."""
         n = self.n + other.n
         gap = other.mean - self.mean
         self.products = self.products + other.products + np.multiply.outer(gap, gap) * (self.n * other.n / n)
@@ -52,88 +53,73 @@ class Moments:
 
     @property
     def covariance(self) -> FloatArray:
-        """Of the rows; NaN of a single one."""
+        """The covariance of the columns; NaN of a single row."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.products / np.float64(self.n - 1))
 
 
 class MeanOfLosses:
-    """A metric that is a mean over subjects: its values over batches, weighed by their normalisers, are that of all.
-
-    Sums rather than means are kept of values, curves and profiles.
-    """
+    """A metric that is a mean over subjects: that of all is the mean over batches, weighed by their normalisers."""
 
     def __init__(self, metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool) -> None:
         self.metric, self.grid, self.models, self.with_errors = metric, grid, tuple(models), with_errors
         self.normaliser = 0.0
-        self.sums: dict[str, FloatArray] = {}
-        #: The values of one batch.
-        self.like: dict[str, MetricValue] = {}
-        self.moments: Moments | None = None
+        self.values: dict[str, MetricValue] = {}
+        self.moments = Moments(np.empty((0, len(models))))
 
     def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
-        if not status.normaliser:  # nobody of them counts
+        own = np.zeros((status.n, len(self.models)))
+        if status.normaliser:  # else nobody of them counts
+            read = {name: predictions[name] for name in self.models}
             if self.with_errors:
-                self._add_moments(Moments(np.zeros((status.n, len(self.models)))))
-            return
-        read = {name: predictions[name] for name in self.models}
-        values, known = (
-            self.metric.evaluate_linearised(status, read)
-            if self.with_errors
-            else (self.metric.evaluate(status, read), None)
-        )
-        found = {name: status.normaliser * _flat(each) for name, each in values.items()}
-        self._add(status.normaliser, found, values)
+                values, linearised = self.metric.evaluate_linearised(status, read)
+                linearised = linearised or self.metric.functionals(status, read)
+                own = own_parts(status, linearised) * (status.normaliser / status.n)
+            else:
+                values = self.metric.evaluate(status, read)
+            self._add(status.normaliser, values)
         if self.with_errors:
-            own = own_parts(status, known or self.metric.functionals(status, read))
-            self._add_moments(Moments(own * (status.normaliser / status.n)))
+            self.moments.merge(Moments(own))
 
     def merge(self, other: MeanOfLosses) -> None:
         """Take up what another has taken up."""
-        self._add(other.normaliser, other.sums, other.like)
-        if other.moments is not None:
-            self._add_moments(other.moments)
+        if other.normaliser:
+            self._add(other.normaliser, other.values)
+        if self.with_errors:
+            self.moments.merge(other.moments)
 
     def result(self, until: float) -> dict[str, MetricValue]:
-        """The values by model; warns of those that are larger than any loss."""
-        found = {name: _shaped(each / self.normaliser, self.like[name]) for name, each in self.sums.items()}
+        """Return the values by model; warn of those that are larger than any loss."""
         if isinstance(self.metric, PointwiseMetric):
-            curves = [[each.value] if each.curve is None else each.curve for each in found.values()]
+            values = self.values.values()
+            curves = [[value.value] if value.curve is None else value.curve for value in values]
             warn_above_largest(self.grid.by_sorted(np.array(curves)), self.grid.sorted, self.metric.loss)
-        return found
+        return dict(self.values)
 
     @property
     def covariance(self) -> FloatArray | None:
-        """Of the own parts of all subjects, by model."""
-        if self.moments is None:
+        """The covariance of the own parts of all subjects, by model."""
+        if not self.with_errors:
             return None
         return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
 
-    def _add(
-        self, normaliser: float, sums: Mapping[str, FloatArray], like: Mapping[str, MetricValue]
-    ) -> None:
+    def _add(self, normaliser: float, values: Mapping[str, MetricValue]) -> None:
         self.normaliser += normaliser
-        self.like |= like
-        for name, each in sums.items():
-            self.sums[name] = self.sums[name] + each if name in self.sums else each
-
-    def _add_moments(self, moments: Moments) -> None:
-        if self.moments is None:
-            self.moments = moments
-        else:
-            self.moments.merge(moments)
+        for name, value in values.items():
+            share = normaliser / self.normaliser
+            self.values[name] = _mean(self.values[name], value, share) if name in self.values else value
 
 
-def _flat(value: MetricValue) -> FloatArray:
-    """A value, its curve and its profile as one vector."""
-    parts = (np.array([value.value]), value.curve, None if value.profile is None else value.profile.y)
-    return np.concatenate([part for part in parts if part is not None])
+def _mean(one: MetricValue, other: MetricValue, share: float) -> MetricValue:
+    """Return the mean of two values with curves alike, where the other has a share."""
 
+    def mean(a: FloatArray, b: FloatArray) -> FloatArray:
+        return (1.0 - share) * a + share * b
 
-def _shaped(flat: FloatArray, like: MetricValue) -> MetricValue:
-    """The value of a vector, with a curve and a profile where another has such."""
-    n = 0 if like.curve is None else like.curve.size
-    curve = None if like.curve is None else flat[1 : 1 + n]
-    profile = None if like.profile is None else Profile(like.profile.x, flat[1 + n :])
-    return MetricValue(float(flat[0]), curve, profile)
+    curve = profile = None
+    if one.curve is not None and other.curve is not None:
+        curve = mean(one.curve, other.curve)
+    if one.profile is not None and other.profile is not None:
+        profile = Profile(one.profile.x, mean(one.profile.y, other.profile.y))
+    return MetricValue((1.0 - share) * one.value + share * other.value, curve, profile)

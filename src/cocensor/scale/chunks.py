@@ -16,8 +16,7 @@ from cocensor.data.border import as_predictions
 from cocensor.data.covariates import chosen_covariates
 from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, Probabilities
-from cocensor.scale.draw import hashed
-from cocensor.scale.scan import Batch, Columns, Part, Scan, at_columns, batch_rows
+from cocensor.scale.scan import Batch, Columns, Part, Scan, at_columns, hashed
 from cocensor.study.prepare import matching_note
 
 
@@ -38,15 +37,13 @@ class ChunkScan(Scan):
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a chunk with all predictions, or with those of some models at some columns of their grid."""
-        self._check(part)
+        chosen, size = self._opened(part, columns)
         chunk = self._chunks[self.parts.index(part)]
         if columns is not None:
-            read = {name: at_columns(chunk.predictions[name], where) for name, where in columns.items()}
+            read = {name: at_columns(chunk.predictions[name], where) for name, where in chosen.items()}
             chunk = replace(chunk, predictions=read)
-        grids = [_times(own) for own in chunk.predictions.values()]
-        step = batch_rows(max((1 if times is None else times.size for times in grids), default=1))
-        for start in range(0, len(chunk), step):
-            yield chunk if len(chunk) <= step else chunk[start : start + step]
+        for start in range(0, len(chunk), size):
+            yield chunk if len(chunk) <= size else chunk[start : start + size]
 
     @property
     def _pieces(self) -> str:
@@ -137,7 +134,7 @@ def _times(predictions: Predicted) -> FloatArray | None:
 
 
 def _traits(models: Mapping[str, Predicted], y: Survival, x: Any) -> Iterator[tuple[str, Any]]:
-    """What all chunks have in common, by what it is called; models first, so that the rest can be compared."""
+    """Yield what all chunks must have in common, by what it is called; models first, on which the rest depends."""
     yield "the same models", sorted(models)
     for model, predictions in sorted(models.items()):
         times = _times(predictions)

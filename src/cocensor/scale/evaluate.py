@@ -8,37 +8,51 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._checks import BoolArray, Progress, check_whole, library_of
-from cocensor._notes import Note
+from cocensor._checks import BoolArray, IntArray, Progress, check_whole, library_of
+from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments import Fitted, Imputation
+from cocensor.adjustments import EventWeights, Fitted, Imputation
+from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.models.design import wanted_times
 from cocensor.adjustments.samples import Samples
+from cocensor.adjustments.whole import WholeSample
 from cocensor.data import Predictions, Survival
 from cocensor.data.predictions import Predicted, Probabilities
+from cocensor.data.times import TimeGrid
+from cocensor.inference.influence import Subsample
 from cocensor.joint import CopulaChoice
-from cocensor.scale.assemble import about_subjects, assembled, kept_data, planned
-from cocensor.scale.passes import read_drawn, read_everything, read_outcomes
-from cocensor.scale.run import reduce_parts
+from cocensor.metrics import Metric, MetricValue
+from cocensor.scale.passes import (
+    FitKey,
+    Outcomes,
+    ScoringPass,
+    Stage,
+    Sums,
+    n_outside,
+    read_drawn,
+    read_everything,
+    read_outcomes,
+)
+from cocensor.scale.reduce import reduce_parts
 from cocensor.scale.scan import Batch, Columns, Part, Scan
-from cocensor.study.data import EvaluationData
+from cocensor.study.data import REFERENCE, EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
 from cocensor.study.run import assuming, build_evaluation, run
-from cocensor.study.scores import AdjustmentScores, fits_under
+from cocensor.study.scores import AdjustmentScores, Scoring, fits_under, scores_of
 
 # Of all models, so many predictions are kept by default: 1 GiB in double precision. And of so many subjects at most.
 _KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
 
 
-def evaluate_scan(scan: Scan, asked: dict[str, Any]) -> Evaluation:
+def evaluate_scan(scan: Scan, arguments: dict[str, Any]) -> Evaluation:
     """Score the models of a scan, by the arguments of :meth:`Scan.evaluate`."""
     names = ("y_train", "x_train", "n_fit", "n_kept", "client", "progress")
-    options = {name: asked.pop(name) for name in names}
-    copula = asked["copula"]
+    options = {name: arguments.pop(name) for name in names}
+    copula = arguments["copula"]
     options["choice"] = copula if isinstance(copula, CopulaChoice) else None
-    return run_scan(scan, Plan.of(**asked), fits=given_fits(asked["adjustments"]), **options)
+    return run_scan(scan, Plan.of(**arguments), fits=given_fits(arguments["adjustments"]), **options)
 
 
 @one_blas_thread
@@ -50,8 +64,7 @@ def run_scan(scan: Scan, plan: Plan, **options: Any) -> Evaluation:
 
 def _most_kept(scan: Scan) -> int:
     """Return how many subjects are kept by default: those whose predictions take 1 GiB, and no more than 1,000,000."""
-    grids = [scan.grid(name) for name in scan.models]
-    return min(_KEPT_VALUES // sum(1 if times is None else times.size for times in grids), _MOST_KEPT)
+    return min(_KEPT_VALUES // sum(map(scan.width, scan.models)), _MOST_KEPT)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -76,59 +89,64 @@ class _Study:
         self.most_kept = min(kept, self.n_fit)
         self.y_train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
         self.imputations = [
-            each.adjustment
-            for each in self.plan.adjustments
-            if each.name not in self.fits and each.adjustment.needs & {"prediction", "predictions"}
+            planned.adjustment
+            for planned in self.plan.adjustments
+            if planned.name not in self.fits and planned.adjustment.needs & {"prediction", "predictions"}
         ]
         #: How often all parts are read, and how often they have been.
-        self.n_passes, self._done = 2 + bool(self.imputations), 0
+        self.n_passes, self._n_read = 2 + bool(self.imputations), 0
 
     def _reduce(self, work: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """Read all parts once more."""
-        parts, before = self.scan.parts, self._done * len(self.scan.parts)
+        parts, before = self.scan.parts, self._n_read * len(self.scan.parts)
 
         def report(done: int, total: int) -> None:
             if self.progress is not None:
                 self.progress(before + done, len(parts) * self.n_passes)
 
-        found = reduce_parts(work, parts, merge, client=self.client, progress=report)
-        self._done += 1
-        return found
+        total = reduce_parts(work, parts, merge, client=self.client, progress=report)
+        self._n_read += 1
+        return total
 
     def in_memory(self) -> Evaluation:
-        """Where no more subjects are there than would be kept, all are held."""
+        """Evaluate all subjects at once, where there are no more of them than would be kept."""
         self.n_passes = 1
-        everything: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(None))
-        batch = read_drawn(self.scan, self.scan.n, everything, self._reduce)
-        predictions = {name: _counted(each) for name, each in batch.predictions.items()}
+        batch = read_drawn(self.scan, self.scan.n, self._all_columns(slice(None)), self._reduce)
+        predictions = {
+            # The parts of a table share the count that they came with.
+            name: table.changed(n_rounded=n_outside(table)) if table.n_rounded else table
+            for name, table in batch.predictions.items()
+        }
         samples = {"y_train": self.y_train, "x_train": self.x_train}
-        found = run(self.plan, predictions, batch.y, batch.x, **samples, fits=self.fits, choice=self.choice)
-        return replace(found, notes=(*self.scan.notes, *found.notes))
+        result = run(self.plan, predictions, batch.y, batch.x, **samples, fits=self.fits, choice=self.choice)
+        return replace(result, notes=(*self.scan.notes, *result.notes))
 
     def streamed(self) -> Evaluation:
-        """In passes over all subjects."""
+        """Evaluate in passes over all subjects."""
         outcomes = read_outcomes(self.scan, self.n_fit, self._reduce)
         drawn = outcomes.drawn.result()
         data, notes = self._data(drawn, self._heads())
         learning = replace(data, predictions=self._scores(data)) if self.imputations else data
         learning, fits = self._fitted(learning, notes)
         data = replace(data, assumed=learning.assumed)
-        for each in fits.values():
-            for fitted, _ in each.served:
+        for scores in fits.values():
+            for fitted, _ in scores.served:
                 fitted.forget()
-        plan = planned(self.scan, data, fits, outcomes.whole, self.most_kept)
-        sums = read_everything(plan, self._reduce)
+        scoring = _scoring_pass(self.scan, data, fits, outcomes.whole, self.most_kept)
+        sums = read_everything(scoring, self._reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
-        kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
-        results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
-        notes += about_subjects(kept)
-        return build_evaluation(self.plan, kept, results, notes)
+        kept = _kept_data(scoring, sums, learning, outcomes, drawn.rows)
+        results = {
+            name: scores_of(kept, scores, _StreamedScoring(kept, name, outcomes.whole, sums))
+            for name, scores in fits.items()
+        }
+        return build_evaluation(self.plan, kept, results, [*notes, *_about_subjects(kept)])
 
     def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
-        """What is scored, of subjects with these outcomes; the predictions tell their kind."""
+        """Return what is scored of the subjects drawn; of the predictions only the kind matters."""
         given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
-        as_they_are = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
-        samples, notes = usable_samples(given, "all", as_they_are)
+        as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
+        samples, notes = usable_samples(given, "all", as_given)
         notes = [*self.scan.notes, *notes, *about_censoring(samples)]
         times = times_of_samples(self.plan, samples)
         data = prepared(self.plan, samples, predictions, {}, self.scan.models, times, notes)
@@ -137,30 +155,33 @@ class _Study:
     def _fitted(
         self, data: EvaluationData, notes: list[Note]
     ) -> tuple[EvaluationData, dict[str, AdjustmentScores]]:
-        """What is scored with the copula that is assumed, and all adjustments under it, fitted."""
+        """Return what is scored with the copula that is assumed, and all adjustments under it, fitted."""
         data, start = assuming(self.plan, data, self.fits, self.choice, notes)
         adjustments, left_out = self.plan.under(data.assumed.copula)
         notes += left_out
         fitted: dict[str, AdjustmentScores] = {}
-        for name, (label, each) in adjustments.items():
-            fitted[name], start = fits_under(data, name, label, self.fits.get(name, each), start)
+        for name, (label, adjustment) in adjustments.items():
+            fitted[name], start = fits_under(data, name, label, self.fits.get(name, adjustment), start)
         return data, fitted
 
+    def _all_columns(self, columns: Columns) -> dict[str, Columns]:
+        return dict.fromkeys(self.scan.models, columns)
+
     def _heads(self) -> dict[str, Predicted]:
-        """Of each model the predictions of one subject, which tell their kind; the values say nothing."""
-        one: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(0, 1))
-        found = {}
-        for name, each in next(self.scan.batches(self.scan.parts[0], one)).predictions.items():
+        """Return a row of predictions by model: their kind and times, with values of no meaning."""
+        heads = {}
+        batch = next(self.scan.batches(self.scan.parts[0], self._all_columns(slice(0, 1))))
+        for name, predictions in batch.predictions.items():
             times = self.scan.grid(name)
-            if isinstance(each, Predictions) and times is not None:
-                each = each.changed(times=times, probabilities=np.ones((1, times.size)))
-            found[name] = each
-        return found
+            if isinstance(predictions, Predictions) and times is not None:
+                predictions = predictions.changed(times=times, probabilities=np.ones((1, times.size)))
+            heads[name] = predictions
+        return heads
 
     def _scores(self, data: EvaluationData) -> dict[str, Predicted]:
-        """The predictions of those drawn at the columns that imputations read."""
+        """Return the predictions of those drawn at the columns that imputations read."""
         y = data.samples.y_test
-        columns = {name: _columns(each, y, self.imputations) for name, each in data.predictions.items()}
+        columns = {name: _columns(head, y, self.imputations) for name, head in data.predictions.items()}
         read = self._read_drawn(columns)
         alike: dict[str, Columns] = {
             name: slice(None)
@@ -173,26 +194,30 @@ class _Study:
         self.n_passes += 2
         kept = read_drawn(self.scan, self.most_kept, alike, self._reduce).predictions
         for name in alike:
-            grid, found, where = self.scan.grid(name), np.flatnonzero(_that_differ(kept[name])), columns[name]
-            if grid is not None and found.size:
-                near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)]
+            grid, differ, where = (
+                self.scan.grid(name),
+                np.flatnonzero(_that_differ(kept[name])),
+                columns[name],
+            )
+            if grid is not None and differ.size:
+                near = differ[np.abs(grid[differ] - grid[where][:, None]).argmin(axis=1)]
                 columns[name] = np.union1d(np.arange(grid.size)[where], near)
         return self._read_drawn(columns)
 
     def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predicted]:
-        found = read_drawn(self.scan, self.n_fit, columns, self._reduce).predictions
-        return {name: found[name] for name in columns}
+        predictions = read_drawn(self.scan, self.n_fit, columns, self._reduce).predictions
+        return {name: predictions[name] for name in columns}
 
 
 def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) -> Columns:
-    """The columns of a model that imputations read, with their neighbours: between them curves are interpolated."""
+    """Return the columns of a model that imputations read, with their neighbours, for the interpolation."""
     if not isinstance(predictions, Predictions) or not all(
-        isinstance(each, Imputation) for each in imputations
+        isinstance(adjustment, Imputation) for adjustment in imputations
     ):
         return slice(None)
     times = predictions.times
     wanted = np.concatenate(
-        [wanted_times(y, 1), *(wanted_times(y, each.score_times) for each in imputations)]
+        [wanted_times(y, 1), *(wanted_times(y, adjustment.score_times) for adjustment in imputations)]
     )
     # A single column would be no curve.
     after = np.clip(np.searchsorted(times, wanted), min(1, times.size - 1), times.size - 1)
@@ -200,16 +225,133 @@ def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) ->
 
 
 def _that_differ(predictions: Predicted) -> BoolArray:
-    """By column, whether not all have the same prediction."""
+    """Return by column whether not all have the same prediction."""
     if not isinstance(predictions, Probabilities):
         return np.ones(1, dtype=bool)
     table = predictions.probabilities
     return np.asarray(table.min(axis=0) < table.max(axis=0))
 
 
-def _counted(predictions: Predicted) -> Predicted:
-    """With the number of probabilities that are off by rounding, which parts of a table share."""
-    if not predictions.n_rounded or not isinstance(predictions, Probabilities):
-        return predictions
-    table = predictions.probabilities
-    return predictions.changed(n_rounded=int(np.count_nonzero((table < 0) | (table > 1))))
+# --- everything -----------------------------------------------------------------------------------------------
+
+
+def _scoring_pass(
+    scan: Scan, data: EvaluationData, results: Mapping[str, AdjustmentScores], whole: WholeSample, n_kept: int
+) -> ScoringPass:
+    """Return what is to be computed of all subjects, with these fits."""
+    by_grid: dict[TimeGrid, list[tuple[Metric, frozenset[str]]]] = {}
+    for metric in data.in_order:
+        # Of order alone, a curve that is alike for all has one half of whatever subjects.
+        reference = {REFERENCE} if metric.needs_curves else set()
+        scored = frozenset({*data.scored_by(metric), *reference})
+        by_grid.setdefault(data.grid_of(metric), []).append((metric, scored))
+    end = data.grid.last
+    marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
+    return ScoringPass(
+        scan,
+        tuple(Stage(grid, data.reference_curve(grid), tuple(metrics)) for grid, metrics in by_grid.items()),
+        {
+            (name, number): (fitted.for_others(), models)
+            for name, scores in results.items()
+            for number, (fitted, models) in enumerate(scores.served)
+        },
+        whole,
+        data.grid,
+        np.unique(np.concatenate(([0.0, end, np.nextafter(end, np.inf)], marks, data.grid.sorted))),
+        n_kept,
+        data.confidence_level is not None,
+        tuple(data.predictions),
+    )
+
+
+def _kept_data(
+    scoring: ScoringPass, sums: Sums, learning: EvaluationData, outcomes: Outcomes, rows: IntArray
+) -> EvaluationData:
+    """Return the subjects that were kept of those drawn, with the numbers ``rows``, and what is known of all."""
+    kept, samples = sums.kept.result(), learning.samples
+    streamed = Streamed(
+        outcomes.whole,
+        learning,
+        np.searchsorted(rows, kept.rows),
+        frozenset(metric for _, metric in sums.by_metric),
+        sums.risk_table(scoring.counted, kept.y.administrative is not None),
+        dict(sorted(outcomes.reasons.most_common(), key=lambda reason: (-reason[1], reason[0]))),
+    )
+    x = None if samples.x_test is None else kept.x
+    return replace(
+        learning,
+        predictions={name: kept.predictions[name] for name in learning.predictions},
+        samples=Samples.of(kept.y, x, samples.y_train, samples.x_train),
+        streamed=streamed,
+    )
+
+
+class _StreamedScoring(Scoring):
+    """Scores under one adjustment whose values are known, of all subjects."""
+
+    def __init__(self, data: EvaluationData, adjustment: str, whole: WholeSample, sums: Sums) -> None:
+        super().__init__(data, adjustment)
+        self.whole, self.sums = whole, sums
+        #: The fit that answers.
+        self.fit: FitKey = (adjustment, -1)
+
+    def answer(self, models: Sequence[str], fitted: Fitted) -> None:
+        """Score some models by the next fit."""
+        self.fit = (self.adjustment, self.fit[1] + 1)
+        super().answer(models, fitted)
+
+    def make_status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
+        """Return the weights of the subjects kept, up to when there is an answer for all."""
+        if (failure := self.sums.failures.get((self.fit, grid))) is not None:
+            raise ValueError(failure[1] + self._fitted_to_some)
+        status = super().make_status(fitted, grid)
+        return fitted.settled(status, self.whole, self.sums.loads.get((self.fit, grid)))
+
+    def evaluate(
+        self, fitted: Fitted, metric: Metric, status: EventWeights, read: Mapping[str, Predicted]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """Return the values of all subjects, where they could be added up."""
+        place = self.fit, metric.name
+        if (failure := self.sums.failures.get(place)) is not None:
+            raise ValueError(failure[1])
+        if place not in self.sums.by_metric:
+            return super().evaluate(fitted, metric, status, read)
+        values = self.sums.by_metric[place].result(status.valid_until)
+        if others := {name: own for name, own in read.items() if name not in values}:
+            values |= metric.evaluate(status, others)
+        return {name: values[name] for name in read}, None
+
+    def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
+        """Return how the subjects kept stand for all."""
+        streamed = self.data.streamed
+        if streamed is None or metric.name not in streamed.metrics:
+            return None
+        # Also that of a reference whose value needs no sums: errors of one metric are made of the same parts.
+        subsample = streamed.subsample(self.whole.n)
+        total = self.sums.by_metric.get((self.fit, metric.name))
+        if total is None or (covariance := total.covariance) is None:
+            return subsample
+        at = [total.models.index(name) for name in models]
+        return replace(subsample, covariance=covariance[np.ix_(at, at)])
+
+    @property
+    def _fitted_to_some(self) -> str:
+        """A further sentence on a failure that may not be there with more subjects to fit to."""
+        samples, n = self.data.learning.samples, self.whole.n
+        if samples.y_train is not None or len(samples.y_test) == n:
+            return ""
+        return (
+            f" The adjustment is fitted to {len(samples.y_test):,} of the {n:,} test subjects, as n_fit asks."
+        )
+
+
+def _about_subjects(data: EvaluationData) -> list[Note]:
+    """Return how many subjects there are, were fitted to, and were kept, and what is computed from those."""
+    streamed = data.streamed
+    assert streamed is not None
+    n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
+    others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
+    notes = [noted("read_in_parts", n=streamed.whole.n, n_fitted=n_fitted, n_kept=n_kept)]
+    if others:
+        notes.append(noted("from_kept_rows", n=n_kept, metrics=others))
+    return notes

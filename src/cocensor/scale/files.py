@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._checks import IntArray, listed, refuse_column
+from cocensor._checks import IntArray, listed, refuse_column, row_blocks
 from cocensor.data.files import first_sentence
 from cocensor.data.tables import Table, is_text, may_be_id, repeated
-from cocensor.scale.draw import hashed, hashed_texts
-from cocensor.scale.scan import Keys
+from cocensor.scale.scan import Keys, hashed
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -35,7 +35,7 @@ _COLUMNS_AT_ONCE = 8
 
 
 class Piece(NamedTuple):
-    """Some rows of one file: a record batch of pyarrow, and the row of the file that it starts with."""
+    """Rows of one file: a record batch of pyarrow, and the row of the file that it starts with."""
 
     path: str
     first: int
@@ -70,6 +70,19 @@ class Piece(NamedTuple):
         return hashed_texts(bounds, np.frombuffer(content or b"", dtype=np.uint8))
 
 
+class File(NamedTuple):
+    """A Parquet file: its path as the user knows it and from the root on, and what its footer says."""
+
+    path: str
+    absolute: str
+    #: The numbers of rows of its row groups.
+    groups: tuple[int, ...]
+    #: The names of its columns and their narwhals types.
+    types: dict[str, Any]
+    #: Its place among the files as they were given.
+    place: int
+
+
 @dataclass(frozen=True, eq=False)
 class Files:
     """Parquet files as one table, whose rows are numbered through in the natural order of their paths.
@@ -79,45 +92,33 @@ class Files:
 
     #: What the user gave, in words.
     given: str
-    #: As the user knows them, and from the root on.
-    paths: tuple[str, ...]
-    absolute: tuple[str, ...]
-    #: The numbers of rows of the row groups, by file.
-    groups: tuple[tuple[int, ...], ...]
-    #: The names of columns and their narwhals types, by file.
-    types: tuple[dict[str, Any], ...]
-    #: The places of the files in the order in which they were given.
-    listed: tuple[int, ...]
+    files: tuple[File, ...]
     # What a subject has in them, as of other tables with ids.
     what = "row"
 
     @classmethod
-    def found(cls, given: Paths, name: str) -> Files:
+    def of(cls, given: Paths, name: str) -> Files:
         """Return the files of an argument, each of which is opened: one that is broken is refused before any work."""
         paths = _expanded(given, name)
         absolute = [os.path.abspath(path) for path in paths]
         for twice in repeated(absolute):
             raise ValueError(f"{name} must not have a file twice, but has {paths[absolute.index(twice)]}.")
-        order = sorted(range(len(paths)), key=lambda k: natural(absolute[k]))
-        groups, types = zip(*(_footer(paths[k], absolute[k]) for k in order), strict=True)
-        # Files have mostly the same columns: these are kept, and sent to other processes, only once.
-        kinds = {tuple(columns.items()): columns for columns in types}
-        files = cls(
-            _in_words(given),
-            tuple(paths[k] for k in order),
-            tuple(absolute[k] for k in order),
-            groups,
-            tuple(kinds[tuple(columns.items())] for columns in types),
-            tuple(np.argsort(order).tolist()),
-        )
-        if not files.n:
-            raise ValueError(f"{name}: there are no rows in {files.given}.")
-        return files
+        files = list[File]()
+        alike: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for k in sorted(range(len(paths)), key=lambda k: natural(absolute[k])):
+            groups, types = _footer(paths[k], absolute[k])
+            # Files have mostly the same columns: these are kept, and sent to other processes, only once.
+            types = alike.setdefault(tuple(types.items()), types)
+            files.append(File(paths[k], absolute[k], groups, types, k))
+        table = cls(_in_words(given), tuple(files))
+        if not table.n:
+            raise ValueError(f"{name}: there are no rows in {table.given}.")
+        return table
 
     @cached_property
     def starts(self) -> IntArray:
         """The number of each file's first row, and at last the number of all."""
-        return np.cumsum([0, *map(sum, self.groups)])
+        return np.cumsum([0, *(sum(file.groups) for file in self.files)])
 
     @property
     def n(self) -> int:
@@ -127,17 +128,17 @@ class Files:
     @property
     def ends(self) -> IntArray:
         """The numbers after the last row of each row group, each once."""
-        return np.unique(np.cumsum([rows for groups in self.groups for rows in groups if rows]))
+        return np.unique(np.cumsum([rows for file in self.files for rows in file.groups if rows]))
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns of the first file."""
-        return list(self.types[0])
+        return list(self.files[0].types)
 
     def place(self, number: int) -> tuple[str, int]:
         """Return the file of a row, and its row there."""
         k = int(np.searchsorted(self.starts, number, side="right")) - 1
-        return self.paths[k], number - int(self.starts[k])
+        return self.files[k].path, number - int(self.starts[k])
 
     def value(self, column: str, number: int) -> Any:
         """Return the value of a column in one row."""
@@ -146,7 +147,7 @@ class Files:
 
     def check(self, column: str, fits: Callable[[Any], bool], rule: str) -> None:
         """Refuse a column that is missing in a file, or not of the type that it must have."""
-        for path, types in zip(self.paths, self.types, strict=True):
+        for path, _, _, types, _ in self.files:
             if column not in types:
                 refuse_column(column, list(types), path)
             if not fits(types[column]):
@@ -154,11 +155,11 @@ class Files:
 
     def check_alike(self) -> None:
         """Refuse files that differ in the names of their columns."""
-        first = self.types[0]
-        for path, types in zip(self.paths, self.types, strict=True):
-            if other := sorted(set(types) ^ set(first)):
+        first = self.files[0]
+        for file in self.files:
+            if other := sorted(set(file.types) ^ set(first.types)):
                 raise ValueError(
-                    f"{path} must have the columns of {self.paths[0]}, but {listed(other)} "
+                    f"{file.path} must have the columns of {first.path}, but {listed(other)} "
                     f"{'is' if len(other) == 1 else 'are'} in one of them alone."
                 )
 
@@ -177,38 +178,55 @@ class Files:
 
     def _pieces(self, columns: list[str], start: int, stop: int, size: int) -> Iterator[Piece]:
         """Yield the same rows as they come, a row group or ``size`` rows at most."""
-        for path, absolute, groups, (begin, end) in zip(
-            self.paths, self.absolute, self.groups, pairwise(self.starts.tolist()), strict=True
-        ):
+        for file, (begin, end) in zip(self.files, pairwise(self.starts.tolist()), strict=True):
             if end <= start or begin >= stop:
                 continue
-            with _refusing(path):
-                fragment = _fragment(absolute)
-                if _group_sizes(fragment) != groups:
-                    raise ValueError(f"{path} has changed since the scan began.")
+            with _refusing(file.path):
+                fragment = _fragment(file.absolute)
+                if _group_sizes(fragment) != file.groups:
+                    raise ValueError(f"{file.path} has changed since the scan began.")
                 row = begin
-                for j, n_rows in enumerate(groups):
+                for j, n_rows in enumerate(file.groups):
                     if row + n_rows <= start or row >= stop:
                         row += n_rows
                         continue
                     for batch in _batches(fragment.subset(row_group_ids=[j]), n_rows, columns, size):
                         inside = slice(max(start - row, 0), min(stop - row, batch.num_rows))
                         if inside.start < inside.stop:
-                            yield Piece(path, row - begin + inside.start, batch[inside])
+                            yield Piece(file.path, row - begin + inside.start, batch[inside])
                         row += batch.num_rows
+
+
+def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
+    """Hashes of texts: of their lengths, and then of eight bytes after the other; a pad of zeros ends a text.
+
+    Text k has the bytes from ``offsets[k]`` to ``offsets[k + 1]`` of the ``content``.
+    """
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    keys = hashed(lengths)
+    width = -(-int(lengths.max(initial=0)) // 8) * 8
+    for rows in row_blocks(lengths.size, width):
+        inside = np.arange(width) < lengths[rows, None]
+        padded = np.zeros(inside.shape, dtype=np.uint8)
+        ends = starts[rows][-1] + lengths[rows][-1]
+        padded[inside] = content[starts[rows][0] : ends]
+        for k, word in enumerate(padded.view("<u8").T):
+            there = lengths[rows] > 8 * k
+            keys[rows][there] = hashed(keys[rows][there] ^ word[there])
+    return keys
 
 
 def check_ids(test: Files, others: Sequence[Files], name: str, rule: str) -> None:
     """Refuse ids that break a ``rule``, and texts here that are numbers there."""
     test.check(name, may_be_id, rule)
-    are_texts = is_text(test.types[0][name])
-    alike = f"{'texts' if are_texts else 'whole numbers'}, like {test.paths[0]}"
+    are_texts = is_text(test.files[0].types[name])
+    alike = f"{'texts' if are_texts else 'whole numbers'}, like {test.files[0].path}"
     for files in (test, *others):
         files.check(name, lambda kind: may_be_id(kind) and is_text(kind) == are_texts, alike)
 
 
 def natural(path: str) -> list[tuple[int, int, str]]:
-    """What sorts paths as people do: part-2 before part-10.
+    """Return a key that sorts paths as people do: part-2 before part-10.
 
     Examples
     --------
@@ -221,39 +239,39 @@ def natural(path: str) -> list[tuple[int, int, str]]:
 
 
 def _expanded(given: Any, name: str) -> list[str]:
-    """The files that a path, a folder, a pattern, or a list of these stands for; those of a list as they are listed."""
+    """Return the files of a path, a folder, a pattern, or a list of these, in its order."""
     if isinstance(given, str | os.PathLike):
         return _files_of(os.fspath(given), name)
-    if not isinstance(given, Sequence) or not all(isinstance(each, str | os.PathLike) for each in given):
+    if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
         raise TypeError(f"{name} must be a path, a folder, a pattern, or a list of these, but is {given!r}.")
     if not given:
         raise ValueError(f"{name} is an empty list: at least one file is needed.")
-    return [path for each in given for path in _files_of(os.fspath(each), name)]
+    return [file for path in given for file in _files_of(os.fspath(path), name)]
 
 
 def _files_of(path: str, name: str) -> list[str]:
     if os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        found = [
-            str(each)
-            for each in sorted(Path(path).rglob("*"), key=lambda each: natural(str(each)))
-            if each.suffix.lower() in _SUFFIXES and each.is_file() and not each.name.startswith(("_", "."))
+        files = [
+            str(file)
+            for file in sorted(Path(path).rglob("*"), key=lambda file: natural(str(file)))
+            if file.suffix.lower() in _SUFFIXES and file.is_file() and not file.name.startswith(("_", "."))
         ]
-        if not found:
+        if not files:
             raise ValueError(f"{name}: there is no Parquet file in the folder {path}.")
-        return found
+        return files
     if os.path.lexists(path):
         raise ValueError(
             f"{name}: {path} must be a file or a folder, but is a device, a pipe or a broken link."
         )
-    matches = [each for each in glob(path, recursive=True) if not os.path.basename(each).startswith("_")]
+    matches = [match for match in glob(path, recursive=True) if not os.path.basename(match).startswith("_")]
     if not matches:
         what = "no file matches" if re.search(r"[*?\[]", path) else "there is no file"
         raise ValueError(f"{name}: {what} {path}.")
     # A pattern may match a folder and the files in it.
-    found = [each for match in sorted(matches, key=natural) for each in _files_of(match, name)]
-    return list({os.path.abspath(each): each for each in found}.values())
+    files = [file for match in sorted(matches, key=natural) for file in _files_of(match, name)]
+    return list({os.path.abspath(file): file for file in files}.values())
 
 
 def _fragment(path: str) -> Any:

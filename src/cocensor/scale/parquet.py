@@ -22,9 +22,8 @@ from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_t
 from cocensor.data.probabilities import count_rounded, fall
 from cocensor.data.tables import FLAGS, IDS, is_number, is_text
 from cocensor.data.tables import Columns as TestColumns
-from cocensor.scale.draw import hashed
 from cocensor.scale.files import Files, Paths, Piece, check_ids
-from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, batch_rows
+from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, hashed
 
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
 # Predictions in another order than the test subjects are held up to so many bytes.
@@ -124,17 +123,17 @@ def scan_parquet(
         raise ValueError("predictions is empty: at least one model is needed.")
     given = () if covariates is None else as_tuple(covariates, "covariates", str)
     columns = TestColumns(event, time, administrative, reason=reason, id=id, covariates=given)
-    subjects = Files.found(test, "test")
+    subjects = Files.of(test, "test")
     _check_types(subjects, columns)
     models = {
-        name: _Model.found(Files.found(paths, f"predictions[{name!r}]"), id, interpolation, tail)
+        name: _Model.of(Files.of(paths, f"predictions[{name!r}]"), id, interpolation, tail)
         for name, paths in predictions.items()
     }
     if id is None:
         for name, model in models.items():
-            _check_rows(name, model.files, subjects)
+            _check_rows(name, model.table, subjects)
         return ParquetScan(subjects, columns, models, _order_notes(subjects, models))
-    check_ids(subjects, [model.files for model in models.values()], id, IDS)
+    check_ids(subjects, [model.table for model in models.values()], id, IDS)
     keys = _all_keys(subjects, id) if subjects.n <= _MOST_HELD else None
     notes = []
     for name, model in models.items():
@@ -153,7 +152,7 @@ class ParquetScan(Scan):
         self._test, self._columns, self._models = test, columns, models
         self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
         self.notes = tuple(notes)
-        self.parts = tuple(_parts([test, *(model.files for model in models.values() if model.held is None)]))
+        self.parts = tuple(_parts([test, *(model.table for model in models.values() if model.held is None)]))
 
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
@@ -161,9 +160,7 @@ class ParquetScan(Scan):
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
-        self._check(part)
-        chosen = dict.fromkeys(self.models, slice(None)) if columns is None else columns
-        size = batch_rows(max((self._models[name].width(where) for name, where in chosen.items()), default=1))
+        chosen, size = self._opened(part, columns)
         readers = {
             name: self._models[name].read(part.start, part.stop, where, size)
             for name, where in chosen.items()
@@ -181,7 +178,7 @@ class ParquetScan(Scan):
 
     @property
     def _pieces(self) -> str:
-        return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
+        return f"{len(self._test.files):,} file{'s' if len(self._test.files) > 1 else ''}"
 
 
 def _parts(tables: Sequence[Files]) -> Iterator[Part]:
@@ -205,56 +202,52 @@ def _parts(tables: Sequence[Files]) -> Iterator[Part]:
 class _Model:
     """A model's predictions, a row per subject, with columns named after times."""
 
-    files: Files
+    table: Files
     #: The names of the columns, in the order of times.
     columns: tuple[str, ...]
     #: The times of the columns; None of a risk score.
     times: FloatArray | None
     interpolation: Interpolation | None
     tail: Tail | None
-    #: All predictions in the order of the test subjects, where they are in another one in the files.
+    #: All predictions in the order of the test subjects, where they are in another one in the table.
     held: Predicted | None = None
 
     @classmethod
-    def found(
-        cls, files: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
+    def of(
+        cls, table: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
     ) -> _Model:
-        """Return the predictions in some files, whose columns are checked."""
-        files.check_alike()
-        if identity is not None and identity not in files.columns:
-            refuse_column(identity, files.columns, files.paths[0])
-        columns = tuple(name for name in files.columns if name != identity)
+        """Return the predictions in a table, whose columns are checked."""
+        table.check_alike()
+        if identity is not None and identity not in table.columns:
+            refuse_column(identity, table.columns, table.files[0].path)
+        columns = tuple(name for name in table.columns if name != identity)
         times = None
         if not is_risk(columns):
-            with naming(files.paths[0]):
+            with naming(table.files[0].path):
                 times = times_of(columns, option="id={!r}" if identity is None else None)
         for name in columns:
-            files.check(name, is_number, "numbers")
+            table.check(name, is_number, "numbers")
         if times is not None and times.size == 2 and times[0] == 0:
-            pieces = (piece for lot in files.read(columns[:1], 0, files.n, _ROWS) for piece in lot)
+            pieces = (piece for lot in table.read(columns[:1], 0, table.n, _ROWS) for piece in lot)
             if all((piece.table.numbers(columns[0]) == 1).all() for piece in pieces):
                 columns, times = columns[1:], times[1:]  # S(0) = 1 makes no curve of a prediction at one time
         if times is not None and times.size == 1:
             interpolation = tail = None
-        return cls(files, columns, times, interpolation, tail)
-
-    def width(self, columns: Columns) -> int:
-        """Return how many columns are read."""
-        return 1 if self.times is None else self.times[columns].size
+        return cls(table, columns, times, interpolation, tail)
 
     def in_order(self, test: Files, wanted: Keys | None, id: str) -> _Model:
         """Return the predictions in the order of the test subjects, by all of their keys where these can be held."""
         if wanted is None:
-            _check_same_ids(test, self.files, id)
+            _check_same_ids(test, self.table, id)
             return self
-        rows = join(test, wanted, self.files, _all_keys(self.files, id), id)
+        rows = join(test, wanted, self.table, _all_keys(self.table, id), id)
         if rows is None:
             return self
-        n_bytes = self.files.n * len(self.columns) * np.dtype(self._dtype).itemsize
+        n_bytes = self.table.n * len(self.columns) * np.dtype(self._dtype).itemsize
         if n_bytes > _MOST_BYTES:
             first = int(np.flatnonzero(rows != np.arange(rows.size))[0])
-            _refuse_order(test, self.files, first, id, f"{n_bytes / 2**20:.0f} MiB are too many to be held")
-        everyone = list(self.read(0, self.files.n, slice(None), _ROWS))
+            _refuse_order(test, self.table, first, id, f"{n_bytes / 2**20:.0f} MiB are too many to be held")
+        everyone = list(self.read(0, self.table.n, slice(None), _ROWS))
         return replace(self, held=everyone[0].joined(everyone).taken(rows))
 
     def read(self, start: int, stop: int, columns: Columns, size: int) -> Iterator[Predicted]:
@@ -265,24 +258,24 @@ class _Model:
             return
         places = np.arange(len(self.columns))[columns if self.times is not None else slice(None)]
         names = [self.columns[k] for k in places]
-        for pieces in self.files.read(names, start, stop, size):
+        for pieces in self.table.read(names, start, stop, size):
             yield self._checked(pieces, names, places)
 
     def _checked(self, pieces: Sequence[Piece], names: Sequence[str], places: IntArray) -> Predicted:
         """Return the predictions of some rows in some columns; a refusal names the file, and the row in it."""
-        source = self.files.given
+        source = self.table.given
         if self.times is None:
             return RiskScores(np.concatenate([piece.table.numbers(names[0]) for piece in pieces]), source)
-        times, table = self.times[places], self._side_by_side(pieces, names)
+        times, values = self.times[places], self._side_by_side(pieces, names)
         rounded, start = 0, 0
-        for piece in () if fall(table) else pieces:
+        for piece in () if fall(values) else pieces:
             stop, rows = start + piece.data.num_rows, piece.table
             rows.matrix(names)  # refuses what is no number
             with naming(piece.path):
-                rounded += count_rounded(table[start:stop], "probabilities", times, rows.row)
+                rounded += count_rounded(values[start:stop], "probabilities", times, rows.row)
             start = stop
         make = on_times if self.times.size == 1 else Predictions.trusted
-        return make(times, table, self.interpolation, self.tail, source, rounded)
+        return make(times, values, self.interpolation, self.tail, source, rounded)
 
     def _side_by_side(self, pieces: Sequence[Piece], names: Sequence[str]) -> npt.NDArray[Any]:
         """Return columns of numbers in Fortran order, which is one plain copy for each column."""
@@ -301,11 +294,11 @@ class _Model:
     @property
     def _dtype(self) -> npt.DTypeLike:
         """Single precision, where all columns of all files are in it."""
-        kinds = {types[name] for types in self.files.types for name in self.columns}
+        kinds = {file.types[name] for file in self.table.files for name in self.columns}
         return np.float32 if kinds == {nw.Float32()} else np.float64
 
 
-# --- what is refused of footers and ids -------------------------------------------------------------------
+# --- refusals by footers and ids -------------------------------------------------------------------
 
 
 def _check_types(files: Files, columns: TestColumns) -> None:
@@ -321,13 +314,14 @@ def _check_types(files: Files, columns: TestColumns) -> None:
         if name is not None:
             files.check(name, lambda kind: is_number(kind) or is_text(kind), rule)
     for name in columns.covariates:
-        kinds = [is_text(types[name]) for types in files.types]
-        if len(set(kinds)) > 1:
-            other = kinds.index(not kinds[0])
-            raise ValueError(
-                f"{files.paths[other]}: column {name!r} must have {'categories' if kinds[0] else 'numbers'}, as in "
-                f"{files.paths[0]}, but has type {files.types[other][name]}."
-            )
+        first, *others = files.files
+        are_texts = is_text(first.types[name])
+        for other in others:
+            if is_text(other.types[name]) != are_texts:
+                raise ValueError(
+                    f"{other.path}: column {name!r} must have {'categories' if are_texts else 'numbers'}, as in "
+                    f"{first.path}, but has type {other.types[name]}."
+                )
 
 
 def _check_rows(name: str, files: Files, test: Files) -> None:
@@ -337,8 +331,11 @@ def _check_rows(name: str, files: Files, test: Files) -> None:
             f"predictions[{name!r}] must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} "
             f"has {files.n:,}."
         )
-    sizes = [[sum(groups) for groups in table.groups] for table in (test, files)]
-    as_given = [[rows[k] for k in table.listed] for rows, table in zip(sizes, (test, files), strict=True)]
+    sizes = [[sum(file.groups) for file in table.files] for table in (test, files)]
+    as_given = [
+        [sum(file.groups) for file in sorted(table.files, key=lambda file: file.place)]
+        for table in (test, files)
+    ]
     if as_given[0] == as_given[1] and sizes[0] != sizes[1]:
         raise ValueError(
             f"predictions[{name!r}] has as many rows as test file by file in the order of the lists, but not in "
@@ -348,11 +345,11 @@ def _check_rows(name: str, files: Files, test: Files) -> None:
 
 def _order_notes(test: Files, models: Mapping[str, _Model]) -> list[Note]:
     """Return what was decided about files that were not listed in the order of their names."""
-    tables = {"test": test} | {f"predictions[{name!r}]": model.files for name, model in models.items()}
+    tables = {"test": test} | {f"predictions[{name!r}]": model.table for name, model in models.items()}
     return [
-        noted("files_sorted", of=name, first=files.paths[0])
-        for name, files in tables.items()
-        if list(files.listed) != sorted(files.listed)
+        noted("files_sorted", of=name, first=table.files[0].path)
+        for name, table in tables.items()
+        if [file.place for file in table.files] != list(range(len(table.files)))
     ]
 
 

@@ -1,12 +1,13 @@
-"""The passes over all subjects: outcomes, the scores of those drawn, and everything."""
+"""The passes over all subjects: outcomes, the predictions of those drawn, and everything."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from math import sqrt
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,19 +20,85 @@ from cocensor.data.times import TimeGrid
 from cocensor.metrics import Metric
 from cocensor.metrics.base import Accumulator
 from cocensor.scale.accumulators import accumulator_of
-from cocensor.scale.draw import Drawn
 from cocensor.scale.scan import Batch, Columns, Part, Scan
-from cocensor.study.data import REFERENCE, EvaluationData
+from cocensor.study.data import REFERENCE
 from cocensor.warnings import HorizonWarning, collected
 
+V = TypeVar("V")
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
 Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
+#: An adjustment by name, and which of its fits.
+FitKey = tuple[str, int]
 
 
 def merged(one: Any, other: Any) -> Any:
-    """The first of two states, with what the other has taken up."""
+    """Return the first of two states, with what the other has taken up."""
     one.merge(other)
     return one
+
+
+# --- who is drawn --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Drawn:
+    r"""At most ``k`` of ``n`` subjects: those with the smallest keys, and all where there are no more than ``k``.
+
+    Keys are uniform, so that this is a simple random sample, and the same one whatever the batches, their order and the
+    workers that saw them. Of :math:`n > k` subjects only those with a key below
+    :math:`2^{64} (k + 10\sqrt{k} + 50)/n` are ever held: fewer than k of these would be a chance of about
+    :math:`10^{-22}`, and would only make the sample a little smaller.
+
+    Examples
+    --------
+    >>> from cocensor import Survival
+    >>> from cocensor.scale.scan import hashed
+    >>> rows = np.arange(1000)
+    >>> batch = Batch(rows, Survival(rows + 1.0, rows % 2), None, {}, hashed(rows))
+    >>> first, second = Drawn(k=5, n=1000), Drawn(k=5, n=1000)
+    >>> first.update(batch[:700])
+    >>> second.update(batch[700:])
+    >>> first.merge(second)
+    >>> first.result().rows.tolist()
+    [254, 366, 410, 503, 821]
+    """
+
+    k: int
+    n: int
+    _held: list[Batch] = field(default_factory=list, init=False, repr=False)
+
+    def update(self, batch: Batch) -> None:
+        """Take up what may be drawn of a batch."""
+        share = 1.0 if self.n <= self.k else (self.k + 10 * sqrt(self.k) + 50) / self.n
+        low = batch.key <= np.uint64(min(int(share * 2.0**64), 2**64 - 1))
+        if low.any():
+            self._held.append(batch if low.all() else batch[low])
+
+    def merge(self, other: Drawn) -> None:
+        """Take up what another worker held."""
+        self._held += other._held
+
+    def result(self) -> Batch:
+        """Return the subjects drawn, in the order of their numbers; none are held any more."""
+        if not self._held:
+            raise ValueError(f"no subject was drawn out of {self.n}: the scan has no rows.")
+        held = Batch.joined(self._held)
+        self._held = []
+        order = np.lexsort((held.rows, held.key))[: self.k]
+        order = order[np.argsort(held.rows[order], kind="stable")]
+        return held[order]
+
+
+def read_drawn(scan: Scan, k: int, columns: Mapping[str, Columns], reduce_all: Reduce) -> Batch:
+    """Return the predictions of at most ``k`` subjects at some of the columns."""
+    return reduce_all(partial(_drawn, scan, k, columns), merged).result()
+
+
+def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns], part: Part) -> Drawn:
+    drawn = Drawn(k, scan.n)
+    for batch in scan.batches(part, columns):
+        drawn.update(batch)
+    return drawn
 
 
 # --- outcomes ------------------------------------------------------------------------------------------------
@@ -39,7 +106,7 @@ def merged(one: Any, other: Any) -> Any:
 
 @dataclass(eq=False)
 class Outcomes:
-    """What is known of all outcomes, and who is drawn."""
+    """The subjects drawn, and the size of the whole sample with the reasons of its dropouts."""
 
     drawn: Drawn
     whole: WholeSample
@@ -52,86 +119,44 @@ class Outcomes:
         self.reasons += other.reasons
 
 
-def read_outcomes(scan: Scan, k: int, reduce: Reduce) -> Outcomes:
-    """The outcomes and covariates of at most ``k`` subjects, and what there is to know of all."""
-    return reduce(partial(_outcomes, scan, k), merged)
+def read_outcomes(scan: Scan, k: int, reduce_all: Reduce) -> Outcomes:
+    """Return the outcomes and covariates of at most ``k`` subjects, and what there is to know of all."""
+    return reduce_all(partial(_outcomes, scan, k), merged)
 
 
 def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
-    found: Outcomes | None = None
-    for batch in scan.batches(part, {}):
-        drawn = Drawn(k, scan.n)
+    def of_batch(batch: Batch) -> Outcomes:
+        drawn, y = Drawn(k, scan.n), batch.y
         drawn.update(batch)
-        y = batch.y
-        reasons = Counter[str](() if y.reason is None else y.reason[y.dropout].tolist())
-        each = Outcomes(drawn, WholeSample.of(y), reasons)
-        found = each if found is None else merged(found, each)
-    assert found is not None  # a part has subjects
-    return found
+        reasons = () if y.reason is None else y.reason[y.dropout].tolist()
+        return Outcomes(drawn, WholeSample.of(y), Counter[str](reasons))
 
-
-# --- scores of those drawn -----------------------------------------------------------------------------------
-
-
-def read_drawn(scan: Scan, k: int, columns: Mapping[str, Columns], reduce: Reduce) -> Batch:
-    """The predictions of at most ``k`` subjects at some of the columns."""
-    return reduce(partial(_drawn, scan, k, columns), merged).result()
-
-
-def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns] | None, part: Part) -> Drawn:
-    drawn = Drawn(k, scan.n)
-    for batch in scan.batches(part, columns):
-        drawn.update(batch)
-    return drawn
+    return reduce(merged, map(of_batch, scan.batches(part, {})))
 
 
 # --- everything ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """A fit that answers for any subjects, and the models that it serves under an adjustment."""
-
-    adjustment: str
-    fitted: Fitted
-    models: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
 class Stage:
-    """Times, the metrics that need a status at them, and the models that each can score, the reference included."""
+    """Times, the reference curve at them, and the metrics that need weights there with the models that each scores."""
 
     grid: TimeGrid
-    metrics: tuple[Metric, ...]
-    scored: tuple[frozenset[str], ...]
-
-    @staticmethod
-    def of(data: EvaluationData) -> tuple[Stage, ...]:
-        """All times of an evaluation."""
-        by: dict[TimeGrid, list[Metric]] = {}
-        for metric in data.in_order:
-            by.setdefault(data.grid_of(metric), []).append(metric)
-        return tuple(
-            Stage(
-                grid,
-                tuple(metrics),
-                tuple(frozenset({REFERENCE, *data.scored_by(metric)}) for metric in metrics),
-            )
-            for grid, metrics in by.items()
-        )
+    reference: FloatArray
+    metrics: tuple[tuple[Metric, frozenset[str]], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """What is to be computed of every batch.
+class ScoringPass:
+    """The sums of a part of a scan, whatever part it is called with.
 
     Attributes
     ----------
     scan : Scan
-    stages, tasks : tuple
+    stages : tuple of Stage
+    fits : dict
+        Fits that answer for any subjects, and the models that each serves.
     whole : WholeSample
-    reference : array by stage
-        The reference curve at the sorted times.
     main : TimeGrid
         The times that scores are averaged over.
     counted : array
@@ -145,9 +170,8 @@ class Plan:
 
     scan: Scan
     stages: tuple[Stage, ...]
-    tasks: tuple[Task, ...]
+    fits: Mapping[FitKey, tuple[Fitted, tuple[str, ...]]]
     whole: WholeSample
-    reference: tuple[FloatArray, ...]
     main: TimeGrid
     counted: FloatArray
     n_kept: int
@@ -155,123 +179,117 @@ class Plan:
     models: tuple[str, ...]
 
     def __call__(self, part: Part) -> Sums:
-        """The sums of a part."""
+        """Return the sums of a part."""
         sums = Sums(Drawn(self.n_kept, self.scan.n), np.zeros((3, self.counted.size + 1), dtype=np.int64))
         rooms = dict[str, FloatArray]()
         for batch in self.scan.batches(part, dict.fromkeys(self.models, slice(None))):
-            self._update(sums, batch, rooms)
+            sums.kept.update(batch)
+            sums.count(batch, self.counted)
+            for stage in self.stages:
+                self._score(sums, batch, stage, dict(self._read(batch, stage, rooms)))
         return sums
 
-    def _update(self, sums: Sums, batch: Batch, rooms: dict[str, FloatArray]) -> None:
-        sums.kept.update(batch)
-        sums.count(batch, self.counted)
-        x, first = batch.x, int(batch.rows[0])
-        for s, stage in enumerate(self.stages):
-            read = dict(self._read(batch, stage, self.reference[s], rooms))
-            given = {**batch.predictions, REFERENCE: read[REFERENCE]}
-            for t, task in enumerate(self.tasks):
-                try:
-                    status = task.fitted.weights(batch.y, stage.grid, x, given, self.whole)
-                except ValueError as error:
-                    sums.fail((t, s, ""), first, str(error))
+    def _score(self, sums: Sums, batch: Batch, stage: Stage, read: Mapping[str, Predicted]) -> None:
+        """Add the scores of a batch at the times of a stage."""
+        first, grid = int(batch.rows[0]), stage.grid
+        given = {**batch.predictions, REFERENCE: read[REFERENCE]}
+        for key, (fitted, served) in self.fits.items():
+            try:
+                status = fitted.weights(batch.y, grid, batch.x, given, self.whole)
+            except ValueError as error:
+                add(sums.failures, {(key, grid): (first, str(error))}, min)
+                continue
+            if status.load is not None:
+                add(sums.loads, {(key, grid): status.load}, WeightLoad.merge)
+            for metric, scored in stage.metrics:
+                models = [name for name in served if name in scored]
+                place = key, metric.name
+                total = sums.by_metric.get(place)
+                if total is None and models:
+                    total = accumulator_of(metric, grid, models, self.scan.n, self.with_errors)
+                if total is None:
                     continue
-                sums.load((t, s), status.load)
-                for metric, able in zip(stage.metrics, stage.scored, strict=True):
-                    # Of order alone, a curve that is alike for all has one half of whatever subjects.
-                    asked = able if metric.needs_curves else able - {REFERENCE}
-                    models = [name for name in task.models if name in asked]
-                    key = (t, s, metric.name)
-                    if not models:
-                        continue
-                    if key not in sums.by_metric:
-                        sums.by_metric[key] = accumulator_of(
-                            metric, stage.grid, models, self.scan.n, self.with_errors
-                        )
-                    found = sums.by_metric[key]
-                    try:
-                        if found is not None:
-                            found.update(status, {name: read[name] for name in models})
-                    except ValueError as error:
-                        sums.fail(key, first, str(error))
+                sums.by_metric[place] = total
+                try:
+                    total.update(status, {name: read[name] for name in models})
+                except ValueError as error:
+                    add(sums.failures, {place: (first, str(error))}, min)
 
     def _read(
-        self, batch: Batch, stage: Stage, reference: FloatArray, rooms: dict[str, FloatArray]
+        self, batch: Batch, stage: Stage, rooms: dict[str, FloatArray]
     ) -> Iterator[tuple[str, Predicted]]:
-        """The predictions of a batch as they are scored at some times, the reference among them.
+        """Yield the predictions of a batch as they are scored at the times of a stage, the reference among them.
 
         They are kept in ``rooms``, which batches share: memory that is asked for anew costs as much as what is done.
         """
         times = stage.grid.sorted
         for name in self.models:
-            each = batch.predictions[name]
+            predictions = batch.predictions[name]
             if stage.grid is self.main:
                 if name not in rooms or rooms[name].shape[1] < len(batch):
                     rooms[name] = np.empty((times.size, len(batch)))
-                each = each.on(times, rooms[name])
-            yield name, each
-        everybody = np.broadcast_to(reference, (len(batch), times.size))
+                predictions = predictions.on(times, rooms[name])
+            yield name, predictions
+        everybody = np.broadcast_to(stage.reference, (len(batch), times.size))
         yield REFERENCE, Predictions.trusted(times, everybody, source="reference curve")
 
 
 @dataclass(eq=False)
 class Sums:
-    """What all subjects add up to, as far as they have been read."""
+    """Sums over all subjects that have been read."""
 
     kept: Drawn
     #: Events, dropouts and administrative censorings between the times at which subjects at risk are counted.
     counts: IntArray
-    by_metric: dict[tuple[int, int, str], Accumulator | None] = field(default_factory=dict)
-    loads: dict[tuple[int, int], WeightLoad | None] = field(default_factory=dict)
-    #: The first subject of the first batch that could not be scored, and why.
-    failures: dict[tuple[int, int, str], tuple[int, str]] = field(default_factory=dict)
-    n_rounded: dict[str, int] = field(default_factory=dict)
+    #: By fit, and by metric where its values can be added up.
+    by_metric: dict[tuple[FitKey, str], Accumulator] = field(default_factory=dict)
+    #: What the weights come to, by fit and times.
+    loads: dict[tuple[FitKey, TimeGrid], WeightLoad] = field(default_factory=dict)
+    #: By fit, and times or metric, the first subject of the first batch that could not be scored, and why.
+    failures: dict[tuple[FitKey, TimeGrid | str], tuple[int, str]] = field(default_factory=dict)
+    #: By model, how many probabilities are off by rounding.
+    n_rounded: Counter[str] = field(default_factory=Counter)
 
     def count(self, batch: Batch, times: FloatArray) -> None:
-        """Who leaves when, and how many probabilities are off by rounding."""
+        """Count who leaves when, and the probabilities that are off by rounding."""
         y, at = batch.y, np.searchsorted(times, batch.y.time, side="right")
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
         for k, kind in enumerate((y.event, y.dropout, ended)):
             self.counts[k] += np.bincount(at[kind], minlength=self.counts.shape[1])
-        for name, each in batch.predictions.items():
-            if each.n_rounded and isinstance(each, Probabilities):
-                off = np.count_nonzero((each.probabilities < 0) | (each.probabilities > 1))
-                self.n_rounded[name] = self.n_rounded.get(name, 0) + int(off)
-
-    def load(self, key: tuple[int, int], found: WeightLoad | None) -> None:
-        """What the weights of a batch come to."""
-        known = self.loads.get(key)
-        self.loads[key] = found if known is None or found is None else known.merge(found)
-
-    def fail(self, key: tuple[int, int, str], row: int, why: str) -> None:
-        """That a batch could not be scored."""
-        self.failures[key] = min(self.failures.get(key, (row, why)), (row, why))
+        self.n_rounded += Counter({name: n_outside(table) for name, table in batch.predictions.items()})
 
     def merge(self, other: Sums) -> None:
         """Take up another part."""
         self.kept.merge(other.kept)
         self.counts += other.counts
-        for key, found in other.by_metric.items():
-            mine = self.by_metric.get(key)
-            if mine is None or found is None:
-                self.by_metric[key] = found
-            else:
-                mine.merge(found)
-        for place, load in other.loads.items():
-            self.load(place, load)
-        for key, (row, why) in other.failures.items():
-            self.fail(key, row, why)
-        for name, n in other.n_rounded.items():
-            self.n_rounded[name] = self.n_rounded.get(name, 0) + n
+        add(self.by_metric, other.by_metric, merged)
+        add(self.loads, other.loads, WeightLoad.merge)
+        add(self.failures, other.failures, min)
+        self.n_rounded += other.n_rounded
 
     def risk_table(self, times: FloatArray, administrative: bool) -> RiskTable:
-        """How many are at risk at each of some times, of which the first is 0, and who leaves before the next."""
+        """Return how many are at risk at each of some times, the first of them 0, and who leaves before the next."""
         at_risk = self.counts.sum(axis=0)[::-1].cumsum()[-2::-1]
         some = at_risk > 0
         events, dropouts, ended = self.counts[:, 1:][:, some]
         return RiskTable(times[some], at_risk[some], events, dropouts, ended if administrative else None)
 
 
-def read_everything(plan: Plan, reduce: Reduce) -> Sums:
-    """All subjects, added up."""
+def add(totals: dict[Any, V], more: Mapping[Any, V], merge: Callable[[V, V], V]) -> None:
+    """Merge ``more`` into ``totals`` by key."""
+    for key, value in more.items():
+        totals[key] = merge(totals[key], value) if key in totals else value
+
+
+def n_outside(predictions: Predicted) -> int:
+    """Return how many probabilities are off by rounding."""
+    if not predictions.n_rounded or not isinstance(predictions, Probabilities):
+        return 0
+    table = predictions.probabilities
+    return int(np.count_nonzero((table < 0) | (table > 1)))
+
+
+def read_everything(scoring: ScoringPass, reduce_all: Reduce) -> Sums:
+    """Return the sums over all subjects."""
     with collected(HorizonWarning):  # about batches, and not about all
-        return reduce(plan, merged)
+        return reduce_all(scoring, merged)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from cocensor._checks import BoolArray, FloatArray, IntArray, Progress
 from cocensor._notes import Note
+from cocensor._numerics import GOLDEN, splitmix64
 from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates
 from cocensor.data.predictions import Predicted
@@ -30,7 +30,7 @@ _BATCH_VALUES, _FEWEST, _MOST = 2**20, 2**12, 2**16
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some subjects, checked.
+    """Outcomes, covariates and predictions of some subjects, checked.
 
     Attributes
     ----------
@@ -56,28 +56,27 @@ class Batch:
         return len(self.y)
 
     def __getitem__(self, kept: slice | BoolArray | IntArray) -> Batch:
-        """Some of the subjects, at least one."""
+        """Return some of the subjects, at least one."""
         x = None if self.x is None else self.x[kept]
-        predictions = {name: each.taken(kept) for name, each in self.predictions.items()}
+        predictions = {name: table.taken(kept) for name, table in self.predictions.items()}
         return Batch(self.rows[kept], self.y[kept], x, predictions, self.key[kept])
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """All subjects of several batches of one scan, with the same columns of predictions."""
+        """Return all subjects of several batches of one scan, with the same columns of predictions."""
         first = batches[0]
         if len(batches) == 1:
             return first
+        covariates = [batch.x for batch in batches if batch.x is not None]
         return cls(
-            np.concatenate([each.rows for each in batches]),
-            Survival.joined([each.y for each in batches]),
-            None
-            if first.x is None
-            else Covariates.joined([each.x for each in batches if each.x is not None]),
+            np.concatenate([batch.rows for batch in batches]),
+            Survival.joined([batch.y for batch in batches]),
+            Covariates.joined(covariates) if covariates else None,
             {
                 name: own.joined([batch.predictions[name] for batch in batches])
                 for name, own in first.predictions.items()
             },
-            np.concatenate([each.key for each in batches]),
+            np.concatenate([batch.key for batch in batches]),
         )
 
 
@@ -132,6 +131,11 @@ class Scan(ABC):
         With no models in ``columns``, outcomes and covariates alone are read. The array of a batch is in Fortran order
         where that saves copying it: a column per time.
         """
+
+    def width(self, model: str, columns: Columns = slice(None)) -> int:
+        """Return how many columns of a model there are, or how many of these."""
+        times = self.grid(model)
+        return 1 if times is None else times[columns].size
 
     def evaluate(
         self,
@@ -205,40 +209,51 @@ class Scan(ABC):
         >>> abs(float(found.score("cox")) - float(held.score("cox"))) < 1e-12
         True
         """
-        asked = {name: value for name, value in locals().items() if name != "self"}
-        found: Evaluation = import_module("cocensor.scale.evaluate").evaluate_scan(self, asked)
-        return found
+        arguments = {name: value for name, value in locals().items() if name != "self"}
+
+        from cocensor.scale.evaluate import evaluate_scan
+
+        return evaluate_scan(self, arguments)
 
     def __repr__(self) -> str:
         models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
         given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
         return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
 
-    def _check(self, part: Part) -> None:
-        """Refuse a part of another scan."""
+    def _opened(self, part: Part, columns: Mapping[str, Columns] | None) -> tuple[Mapping[str, Columns], int]:
+        """Return the columns of each model to be read, and how many subjects make a batch of a part of this scan."""
         if part not in self.parts:
             raise ValueError(f"part must be one of the parts of this scan, but is {part.name}.")
+        chosen = dict.fromkeys(self.models, slice(None)) if columns is None else columns
+        widest = max([1, *(self.width(name, where) for name, where in chosen.items())])
+        return chosen, min(max(_BATCH_VALUES // widest, _FEWEST), _MOST)
 
     @property
     def _pieces(self) -> str:
         return f"{len(self.parts):,} part{'s' if len(self.parts) > 1 else ''}"
 
 
+def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
+    """Hashes of whole numbers by splitmix64, which maps 64 bits one to one: different numbers have different hashes.
+
+    Examples
+    --------
+    >>> [f"{key:016x}" for key in hashed(np.arange(3))]
+    ['e220a8397b1dcdaf', '6e789e6aa1b965f4', '06c45d188009454f']
+    """
+    return splitmix64((np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN)
+
+
 def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
-    """The predictions at some of their times; a risk score has none, and stays as it is."""
+    """Return the predictions at some of their times; a risk score has none, and stays as it is."""
     if not isinstance(predictions, Predictions):
         return predictions
     times, table = predictions.times[columns], predictions.probabilities[:, columns]
     return predictions.changed(times=times, probabilities=table)
 
 
-def batch_rows(n_columns: int) -> int:
-    """How many subjects make a batch, where the widest of the models has ``n_columns``."""
-    return min(max(_BATCH_VALUES // max(n_columns, 1), _FEWEST), _MOST)
-
-
 def _shown(times: FloatArray | None) -> str:
-    """A model's grid in a few words."""
+    """Return a model's grid in a few words."""
     if times is None:
         return "risk score"
     if times.size == 1:

@@ -19,7 +19,7 @@ from cocensor.estimators import CoxPH
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedSurvival(ABC):
-    """What a simulator draws: covariates, what a study would show, and what it would not.
+    """Simulated subjects: covariates, what a study would show, and what it would not.
 
     Attributes
     ----------

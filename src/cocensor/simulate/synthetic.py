@@ -206,7 +206,7 @@ class SyntheticDesign:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SyntheticSample(SimulatedSurvival):
-    r"""What :meth:`SyntheticDesign.draw` returns.
+    r"""A draw of :meth:`SyntheticDesign.draw`.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ class SyntheticSample(SimulatedSurvival):
 
 
 def _features(X: FloatArray, risk: Risk) -> FloatArray:
-    """What the coefficients multiply."""
+    """Return what the coefficients multiply."""
     if risk == "linear":
         return X
     centred = X - 0.5
@@ -299,18 +299,18 @@ def _ends(study_end: float | tuple[float, float], n: int, rng: np.random.Generat
 
 
 def _risk(X: FloatArray, coef: FloatArray) -> FloatArray:
-    """x'β, summed row by row: the rounding of a matrix product may change with the number of rows."""
+    """Return x'β, summed row by row: the rounding of a matrix product may change with the number of rows."""
     return np.sum(X * coef, axis=1)
 
 
 def _log_time(survival: FloatArray, shape: float, risk: FloatArray) -> FloatArray:
-    """Log of the t with S(t) = exp(−t^shape e^risk) = ``survival``."""
+    """Return the log of the t with S(t) = exp(−t^shape e^risk) = ``survival``."""
     with np.errstate(divide="ignore"):  # a probability that rounds to 1 is at time 0
         return (np.log(-np.log(survival)) - risk) / shape
 
 
 def _calibrated_scale(log_ratio: FloatArray, rate: float) -> float:
-    """The scale that lies below the share ``rate`` of the ratios of event time to unscaled dropout time."""
+    """Return the scale that lies below the share ``rate`` of the ratios of event time to unscaled dropout time."""
     n = log_ratio.size
     ordered = np.sort(log_ratio)
     steps = np.concatenate(([ordered[0] - 1.0], ordered, [ordered[-1] + 1.0]))
@@ -331,7 +331,7 @@ def _shape_and_scale(pair: Any, name: str) -> tuple[float, float]:
 
 
 def _moved_after_dropout(event: FloatArray, dropout: FloatArray, shape: float, ratio: float) -> FloatArray:
-    """The event times, where what is left of the cumulative hazard after an earlier dropout is passed faster."""
+    """Return the event times, where what is left of the cumulative hazard after an earlier dropout is passed faster."""
     first = np.minimum(dropout / event, 1.0) ** shape
     moved = event * (first + (1.0 - first) / ratio) ** (1.0 / shape)
     # Whoever drops out first still does.
@@ -341,7 +341,7 @@ def _moved_after_dropout(event: FloatArray, dropout: FloatArray, shape: float, r
 def _survival_with_dropouts(
     event: FloatArray, dropout: FloatArray, shapes: tuple[float, float], ratio: float
 ) -> FloatArray:
-    r"""S_E(t) over all, from what both survival functions would be without a change at the dropout.
+    r"""Return S_E(t) over all, from what both survival functions would be without a change at the dropout.
 
     .. math:: \Pi(t) + \int_0^t \Pi(s)\, e^{-r[\Lambda(t) - \Lambda(s)]}\, dM(s),
         \qquad \Pi = e^{-\Lambda - M},

@@ -20,8 +20,7 @@ import pytest
 from cocensor.paper import datasets
 from cocensor.paper.datasets import (
     available,
-    churn,
-    employee,
+    downloaded,
     load_churn,
     load_employee,
     load_metabric,
@@ -30,7 +29,6 @@ from cocensor.paper.datasets import (
     load_seer,
     load_support,
     load_whas,
-    metabric,
 )
 from cocensor.paper.datasets._sources import fetch
 
@@ -66,11 +64,12 @@ def server(monkeypatch):
     running.server_close()
 
 
-def serve(server, monkeypatch, module, content, **changes):
-    """Let the loader of ``module`` download ``content`` from our server."""
+def serve(server, monkeypatch, name, content, **changes):
+    """Let the loader of a recipe download ``content`` from our server."""
     server.files["/data"] = content
-    download = replace(module.RECIPE.download, url=f"{server.url}/data", **changes)
-    monkeypatch.setattr(module, "RECIPE", replace(module.RECIPE, download=download))
+    recipe = getattr(downloaded, name)
+    download = replace(recipe.download, url=f"{server.url}/data", **changes)
+    monkeypatch.setattr(downloaded, name, replace(recipe, download=download))
 
 
 def assert_same(ours, theirs):
@@ -216,19 +215,19 @@ def original_employee(folder):
 
 
 @pytest.mark.parametrize(
-    ("module", "load", "original"),
-    [(churn, load_churn, original_churn), (employee, load_employee, original_employee)],
+    ("name", "load", "original"),
+    [("CHURN", load_churn, original_churn), ("EMPLOYEE", load_employee, original_employee)],
     ids=["churn", "employee"],
 )
 def test_downloads_with_the_stated_checksum_give_the_rows_of_the_file(
-    module, load, original, csv_folder, tmp_path, server, monkeypatch
+    name, load, original, csv_folder, tmp_path, server, monkeypatch
 ):
     # These are the very bytes of the repository: their checksum is the one that the loader demands.
-    serve(server, monkeypatch, module, original(csv_folder))
+    serve(server, monkeypatch, name, original(csv_folder))
     data = load(tmp_path)
     assert data.source == f"{server.url}/data"
     assert_same(data, load(csv_folder))
-    assert [path.name for path in tmp_path.iterdir()] == [module.RECIPE.download.file]
+    assert [path.name for path in tmp_path.iterdir()] == [getattr(downloaded, name).download.file]
 
     server.files.clear()
     assert_same(load(tmp_path), data)  # from the first download
@@ -246,7 +245,7 @@ def test_both_parts_of_metabric_are_read_and_agree_with_the_file(tmp_path, serve
             for key, values in {"x": x, "t": time, "e": event}.items():
                 file.create_dataset(f"{part}/{key}", data=values[rows])
     content = (tmp_path / "made.h5").read_bytes()
-    serve(server, monkeypatch, metabric, content, sha256=hashlib.sha256(content).hexdigest())
+    serve(server, monkeypatch, "METABRIC", content, sha256=hashlib.sha256(content).hexdigest())
 
     (tmp_path / "csv").mkdir()
     table = pd.DataFrame(x, columns=[f"x{i}" for i in range(9)]).assign(time=time, event=event)
@@ -259,7 +258,7 @@ def test_both_parts_of_metabric_are_read_and_agree_with_the_file(tmp_path, serve
 
 
 def test_another_content_is_refused_and_not_kept(tmp_path, server, monkeypatch):
-    serve(server, monkeypatch, churn, b"time,event\n1,1\n")
+    serve(server, monkeypatch, "CHURN", b"time,event\n1,1\n")
     sentence = (
         f"{server.url}/data does not have the SHA-256 checksum e24e4fbd[0-9a-f]{{56}}; nothing was kept."
     )

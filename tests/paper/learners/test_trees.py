@@ -4,7 +4,7 @@ from sksurv.ensemble import GradientBoostingSurvivalAnalysis, RandomSurvivalFore
 from sksurv.ensemble.survival_loss import CoxPH
 from sksurv.util import Surv
 
-from cocensor.paper.learners import GBSA, RSF, forest
+from cocensor.paper.learners import GBSA, RSF, trees
 from cocensor.paper.learners.cox_boosting import SortedCoxLoss
 from tests.paper.learners.data import gbsg2, simulated
 
@@ -82,5 +82,5 @@ def test_forest_equals_scikit_survival_at_every_time(depth, monkeypatch):
     expected = np.array([f(peer.unique_times_) for f in peer.predict_survival_function(X.to_numpy())])
     np.testing.assert_allclose(curves(everywhere), np.hstack((expected, expected)), atol=1e-12)
 
-    monkeypatch.setattr(forest, "_BLOCK_ELEMENTS", 10_000)
+    monkeypatch.setattr(trees, "_BLOCK_ELEMENTS", 10_000)
     np.testing.assert_array_equal(model.predict(X).probabilities, curves.probabilities)

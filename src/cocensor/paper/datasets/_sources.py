@@ -64,7 +64,7 @@ class Recipe:
 
     @property
     def call(self) -> str:
-        """How a user calls the loader."""
+        """The call of the loader, as a user writes it."""
         return self.loader or f"load_{self.name}"
 
     @property
@@ -87,7 +87,7 @@ class Copy:
 
 
 def locate(recipe: Recipe, data_home: DataHome = None) -> Copy:
-    """The first copy among ``data_home``, the folder of COCENSOR_DATA, a package and a download; reads nothing."""
+    """Return the first copy in ``data_home``, the folder of COCENSOR_DATA, a package or a download; reads nothing."""
     for folder in _folders(data_home):
         path = folder / recipe.file
         if path.is_file():
@@ -105,7 +105,7 @@ def locate(recipe: Recipe, data_home: DataHome = None) -> Copy:
 
 
 def fetch(file: str, url: str, sha256: str, folder: Path | None = None) -> Path:
-    """The path of ``file``, downloaded if it is not yet in ``folder`` (the user's cache without one).
+    """Return the path of ``file``, downloaded if it is not yet in ``folder`` (the user's cache without one).
 
     A download is written under another name, and gets its own only when its checksum is right.
     """
@@ -124,14 +124,14 @@ def fetch(file: str, url: str, sha256: str, folder: Path | None = None) -> Path:
 
 
 def from_pandas(frame: Any) -> ArrowTable:
-    """A table of a pandas frame."""
+    """Return a table of a pandas frame."""
     import pyarrow as pa
 
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def _folders(data_home: DataHome) -> Iterator[Path]:
-    """The folders to look into, each checked when its turn comes."""
+    """Yield the folders to look into, each checked when its turn comes."""
     named = {"data_home": data_home, FOLDER_VARIABLE: os.environ.get(FOLDER_VARIABLE) or None}
     for name, value in named.items():
         if value is None:

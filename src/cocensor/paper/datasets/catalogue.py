@@ -5,32 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from cocensor._checks import make_frame
-from cocensor.paper.datasets import (
-    churn,
-    employee,
-    flchain,
-    gbsg,
-    metabric,
-    mimic_iv,
-    nacd,
-    seer,
-    support,
-    whas,
-)
 from cocensor.paper.datasets._sources import DataHome, locate
+from cocensor.paper.datasets.downloaded import CHURN, EMPLOYEE, METABRIC
+from cocensor.paper.datasets.own_files import MIMIC_IV, NACD, SEER
+from cocensor.paper.datasets.packaged import FLCHAIN, GBSG, SUPPORT, WHAS
 
-RECIPES = (
-    whas.RECIPE,
-    gbsg.RECIPE,
-    metabric.RECIPE,
-    churn.RECIPE,
-    nacd.RECIPE,
-    flchain.RECIPE,
-    support.RECIPE,
-    employee.RECIPE,
-    mimic_iv.RECIPE,
-    *seer.RECIPES.values(),
-)
+RECIPES = (WHAS, GBSG, METABRIC, CHURN, NACD, FLCHAIN, SUPPORT, EMPLOYEE, MIMIC_IV, *SEER.values())
 
 
 def available(data_home: DataHome = None) -> Any:

@@ -96,19 +96,19 @@ class Dataset:
 
     @property
     def n_features(self) -> int:
-        """How many columns ``X`` has."""
+        """The number of columns of ``X``."""
         return len(self.categorical) + len(self.numeric)
 
     @cached_property
     def n_encoded(self) -> int:
-        """How many columns ``X`` has after one-hot encoding with the first level dropped; missing is no level."""
+        """The number of columns of ``X`` after one-hot encoding with the first level dropped; missing is no level."""
         frame = as_frame(self.X, "X")
         levels = (int(frame.get_column(name).drop_nulls().n_unique()) for name in self.categorical)
         return len(self.numeric) + sum(max(n - 1, 0) for n in levels)
 
     @property
     def percent_censored(self) -> float:
-        """How many of 100 subjects are censored."""
+        """The percentage of censored subjects."""
         return 100.0 * (1.0 - self.y.n_events / len(self))
 
     def summary(self) -> str:
@@ -141,7 +141,7 @@ class CheckedRows:
     dropped: tuple[str, ...] = ()
 
     def drop(self, unwanted: BoolArray, why: str) -> CheckedRows:
-        """The other rows; how many went, and ``why``, is noted."""
+        """Return the other rows; how many went, and ``why``, is noted."""
         n = int(np.count_nonzero(unwanted))
         if not n:
             return self
@@ -150,26 +150,19 @@ class CheckedRows:
         note = f"{n:,} {'row' if n == 1 else 'rows'} {why}"
         return replace(self._take(np.flatnonzero(~unwanted)), dropped=(*self.dropped, note))
 
-    def drop_zero_times(self) -> CheckedRows:
-        """The rows with a time above zero."""
-        return self.drop(self.time == 0, "with time 0")
-
     def repeats(self) -> BoolArray:
-        """Where a row repeats an earlier one, outcome included."""
-        seen: set[bytes] = set()
-        repeated = np.zeros(self.time.size, dtype=bool)
-        for row, digest in enumerate(self._digests()):
-            repeated[row] = digest in seen
-            seen.add(digest)
-        return repeated
+        """Return where a row repeats an earlier one, outcome included."""
+        digests = self._digests()
+        first = {digest: row for row, digest in reversed(list(enumerate(digests)))}
+        return np.array([first[digest] != row for row, digest in enumerate(digests)])
 
     def in_common_order(self) -> CheckedRows:
-        """The rows in the order of a hash of their values: the same from every source, and as if shuffled."""
+        """Return the rows in the order of a hash of their values: as if shuffled, the same from every source."""
         digests = self._digests()
         return self._take(np.array(sorted(range(len(digests)), key=digests.__getitem__)))
 
     def dataset(self) -> Dataset:
-        """The data set of these rows."""
+        """Return the data set of these rows."""
         import pyarrow as pa
 
         names = tuple(self.columns)
@@ -197,7 +190,7 @@ class CheckedRows:
         return replace(self, columns=columns, time=self.time[index], event=self.event[index])
 
     def _digests(self) -> list[bytes]:
-        """One hash per row."""
+        """Return a hash per row."""
         columns = [*self.columns.values(), self.time, self.event.astype(np.float64)]
         numbers = np.column_stack([c for c in columns if c.dtype != object]).astype("<f8") + 0.0
         numbers[np.isnan(numbers)] = np.nan  # NaNs may differ in their bits
@@ -210,7 +203,7 @@ class CheckedRows:
 
 
 def read_rows(recipe: Recipe, data_home: DataHome) -> CheckedRows:
-    """The rows of the first copy that is found, none of them dropped."""
+    """Return the rows of the first copy that is found, none of them dropped."""
     copy = locate(recipe, data_home)
     table = copy.read()
     names = table.column_names
@@ -266,7 +259,7 @@ def _check_names(names: list[str], recipe: Recipe, source: str) -> None:
 
 
 def _numbers(column: Any, title: str) -> FloatArray:
-    """A column as float64, NaN where missing."""
+    """Return a column as float64, NaN where missing."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -299,7 +292,7 @@ def _complete(floats: FloatArray, title: str) -> FloatArray:
 
 
 def _texts(column: Any) -> Texts:
-    """A column as text, None where missing; where all levels are numbers, 2, 2.0 and "2" are one level."""
+    """Return a column as text, None where missing; where all levels are numbers, 2, 2.0 and "2" are one level."""
     import pyarrow as pa
 
     values = [None if v is None or not v.strip() else v.strip() for v in column.cast(pa.string()).to_pylist()]
@@ -313,11 +306,11 @@ def _texts(column: Any) -> Texts:
 
 
 def _dictionary(texts: Texts) -> Any:
-    """Texts as a dictionary array with sorted levels, numbers by value."""
+    """Return texts as a dictionary array with sorted levels, numbers by value."""
     import pyarrow as pa
 
-    found = {text for text in texts if text is not None}
-    levels = sorted(found, key=float) if all(map(_is_number, found)) else sorted(found)
+    distinct = {text for text in texts if text is not None}
+    levels = sorted(distinct, key=float if all(map(_is_number, distinct)) else None)
     codes = {level: code for code, level in enumerate(levels)}
     return pa.DictionaryArray.from_arrays(
         pa.array([codes.get(text) for text in texts], type=pa.int8() if len(levels) < 128 else pa.int32()),

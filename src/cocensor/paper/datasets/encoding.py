@@ -92,9 +92,9 @@ class Encoder:
                 self._most_frequent[name] = str(levels[np.argmax(counts)]) if levels.size else ""
             else:
                 numbers = _numbers(frame, name)
-                known = numbers[~np.isnan(numbers)]
+                present = numbers[~np.isnan(numbers)]
                 # A column without any value does not vary either.
-                self._mean[name] = float(known.mean()) if known.size else 0.0
+                self._mean[name] = float(present.mean()) if present.size else 0.0
         raw, columns, groups = self._raw(frame)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             spread = raw.std(axis=0)

@@ -61,7 +61,7 @@ def stratified_split(
 
 
 def subsample(y: Any, n: int, seed: Seed = 0, bins: int = _BINS) -> Rows:
-    """Some rows, stratified on event and time as in :func:`stratified_split`.
+    """Return some rows, stratified on event and time as in :func:`stratified_split`.
 
     Parameters
     ----------
@@ -103,13 +103,13 @@ def _dealt(y: Survival, sizes: Rows, bins: int, rng: np.random.Generator) -> tup
 
 
 def _fitting(bins: int, sizes: Rows, y: Survival) -> int:
-    """So many strata that the smallest part can have someone of each."""
+    """Return so many strata that the smallest part can have someone of each."""
     rarer = min(y.n_events, len(y) - y.n_events) or len(y)
     return max(1, min(check_whole(bins, "bins"), int(rarer * sizes.min() / len(y))))
 
 
 def _sizes(shares: FloatArray, n: int, rng: np.random.Generator) -> Rows:
-    """Whole numbers in the proportion of the shares: what rounding down leaves goes to the largest remainders."""
+    """Return whole numbers in the proportion of the shares: the largest remainders get what rounding down leaves."""
     exact = shares * n
     sizes = np.floor(exact + 1e-9).astype(np.intp)
     first = np.lexsort((rng.random(shares.size), -(exact - sizes)))

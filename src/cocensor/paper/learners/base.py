@@ -1,4 +1,4 @@
-"""What every survival learner is."""
+"""The base of survival learners."""
 
 from __future__ import annotations
 

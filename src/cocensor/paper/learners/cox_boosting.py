@@ -1,6 +1,6 @@
 """scikit-survival's boosting with a Cox loss that sorts instead of comparing all pairs.
 
-This module needs scikit-survival as soon as it is imported, and only ``boosting.py`` imports it.
+This module needs scikit-survival as soon as it is imported, and only ``trees.py`` imports it, when it fits.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray, check_number, check_whole
 from cocensor.data import Predictions
 from cocensor.paper.learners.base import Part
-from cocensor.paper.learners.hazards import ProportionalHazards
+from cocensor.paper.learners.cox import ProportionalHazards
 from cocensor.paper.learners.network import NetworkLearner, Parameters
 
 if TYPE_CHECKING:
@@ -127,15 +127,11 @@ class DeepSurv(NetworkLearner):
         return tuple(torch.from_numpy(np.ascontiguousarray(column)) for column in columns)
 
     def _loss(
-        self,
-        parameters: Parameters,
-        data: tuple[torch.Tensor, ...],
-        rows: torch.Tensor | None,
-        generator: torch.Generator | None,
+        self, parameters: Parameters, batch: tuple[torch.Tensor, ...], generator: torch.Generator | None
     ) -> torch.Tensor | None:
         import torch
 
-        X, event, rank = data if rows is None else (column[rows] for column in data)
+        X, event, rank = batch
         n_events = event.sum()
         if not n_events:
             return None

@@ -120,15 +120,11 @@ class MTLR(NetworkLearner):
         return tuple(torch.from_numpy(column) for column in (self._scaled(part.X), first, last))
 
     def _loss(
-        self,
-        parameters: Parameters,
-        data: tuple[torch.Tensor, ...],
-        rows: torch.Tensor | None,
-        generator: torch.Generator | None,
+        self, parameters: Parameters, batch: tuple[torch.Tensor, ...], generator: torch.Generator | None
     ) -> torch.Tensor:
         import torch
 
-        X, first, last = data if rows is None else (column[rows] for column in data)
+        X, first, last = batch
         linear = torch.addmm(parameters.biases[0], X, parameters.weights[0])
         # From the open bin to the first.
         scores = torch.nn.functional.pad(linear.flip(1).cumsum(1), (1, 0))

@@ -100,8 +100,8 @@ class NetworkLearner(Learner, ABC):
         best, self.best_epoch_, lowest = parameters, self.max_epochs, np.inf
         history: list[float] = []
         for epoch in range(1, self.max_epochs + 1):
-            for rows in self._batches(len(data[0]), generator):
-                loss = self._loss(parameters, data, rows, generator)
+            for batch in self._batches(data, generator):
+                loss = self._loss(parameters, batch, generator)
                 if loss is None:
                     continue
                 optimiser.zero_grad()
@@ -110,7 +110,7 @@ class NetworkLearner(Learner, ABC):
             if validation is None:
                 continue
             with torch.no_grad():
-                value = self._loss(parameters, validation, None, None)
+                value = self._loss(parameters, validation, None)
             if value is None:
                 raise ValueError(
                     f"y_val has no event, without which {type(self).__name__} cannot stop early."
@@ -131,15 +131,19 @@ class NetworkLearner(Learner, ABC):
             )
         return best
 
-    def _batches(self, n: int, generator: torch.Generator) -> Iterator[torch.Tensor | None]:
-        """Rows of each batch in ascending order; None for all of them in one batch."""
+    def _batches(
+        self, data: tuple[torch.Tensor, ...], generator: torch.Generator
+    ) -> Iterator[tuple[torch.Tensor, ...]]:
+        """Yield the subjects of each batch in ascending order."""
         import torch
 
+        n = len(data[0])
         if self.batch_size is None or self.batch_size >= n:
-            yield None
+            yield data
             return
         for rows in torch.split(torch.randperm(n, generator=generator), int(self.batch_size)):
-            yield rows.sort().values
+            ascending = rows.sort().values
+            yield tuple(column[ascending] for column in data)
 
     def _learn_scale(self, X: FloatArray) -> None:
         centre, scale = X.mean(axis=0), X.std(axis=0)
@@ -180,19 +184,15 @@ class NetworkLearner(Learner, ABC):
 
     @abstractmethod
     def _loss(
-        self,
-        parameters: Parameters,
-        data: tuple[torch.Tensor, ...],
-        rows: torch.Tensor | None,
-        generator: torch.Generator | None,
+        self, parameters: Parameters, batch: tuple[torch.Tensor, ...], generator: torch.Generator | None
     ) -> torch.Tensor | None:
-        """What some rows cost; None where they tell nothing.
+        """Return the loss of a batch; None where it carries no information.
 
         With a generator this is a step of training, where units may be left out at random.
         """
 
     def _finish(self, part: Part) -> None:
-        """What remains to be estimated from the training part once the weights are known."""
+        """Estimate what remains from the training part once the weights are known."""
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def _one_thread(torch: Any) -> Iterator[None]:
 
 
 def set_aside(y: Survival, seed: int) -> BoolArray:
-    """Who serves as the validation part: an eighth of the events and of the others, drawn with ``seed``."""
+    """Return who serves as the validation part: an eighth of the events and of the others, drawn with ``seed``."""
     if y.n_events < 2:
         raise ValueError(
             "y has 1 event, too few to set aside a validation part: give X_val and y_val, or set patience=None."

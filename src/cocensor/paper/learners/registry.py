@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from cocensor._checks import check_choice
 from cocensor.paper.learners.base import Learner
-from cocensor.paper.learners.boosting import GBSA
 from cocensor.paper.learners.cox import CoxLearner
 from cocensor.paper.learners.deepsurv import DeepSurv
-from cocensor.paper.learners.forest import RSF
 from cocensor.paper.learners.mtlr import MTLR
+from cocensor.paper.learners.trees import GBSA, RSF
 
 Preset = Literal["text", "published"]
 _LEARNERS: dict[str, type[Learner]] = {kind.name: kind for kind in (CoxLearner, GBSA, RSF, DeepSurv, MTLR)}
@@ -69,8 +68,8 @@ def learner(name: str, *, preset: Preset = "text", **changes: Any) -> Learner:
     if kind is None:
         raise ValueError(f"name must be one of {', '.join(_LEARNERS)}, but is {name!r}.")
     check_choice(preset, "preset", tuple(_PRESETS))
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # all learners are dataclasses
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # all learners are dataclasses
     for change in changes:
-        if change not in known:
-            raise ValueError(f"{change} is no hyperparameter of {name!r}; it has {', '.join(known)}.")
+        if change not in names:
+            raise ValueError(f"{change} is no hyperparameter of {name!r}; it has {', '.join(names)}.")
     return kind(**{**_PRESETS[preset].get(name, {}), **changes})

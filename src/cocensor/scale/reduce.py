@@ -1,20 +1,81 @@
-"""Work on many parts on a Dask cluster; ``distributed`` is imported only where somebody brings a cluster."""
+"""Work on many parts, whose results are merged: in threads here, or on a Dask cluster."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from functools import reduce
-from typing import Any
+from functools import partial, reduce
+from threading import Condition, Event
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from cocensor._checks import Progress, need
-from cocensor._parallel import ProgressCount, one_core
+from cocensor._parallel import ProgressCount, in_threads, one_core
 
+P = TypeVar("P")
+S = TypeVar("S")
 # How many states a task of the tree merges.
 _FAN_IN = 8
 _PATIENCE = "15s"
+
+
+def reduce_parts(
+    work: Callable[[P], S],
+    parts: Sequence[P],
+    merge: Callable[[S, S], S],
+    *,
+    client: Any = None,
+    progress: Progress | None = None,
+) -> S:
+    """Return what ``work`` makes of each of the ``parts``, merged into one.
+
+    Here, parts are worked on in threads, one per core, and merged in their order: the result is the same to the last
+    bit however many threads there are, and no more states are held than one per thread and their sum. On a cluster a
+    tree of tasks merges them, in another order of the same sums.
+
+    Parameters
+    ----------
+    work : callable of a part
+        On a cluster it is sent to every worker once, with all that it holds.
+    parts : sequence
+        On a cluster each is sent with its task: it should say where the data are rather than hold them.
+    merge : callable of two states
+        Associative; it may change the first state and return it.
+    client : distributed.Client, optional
+        Of the cluster that does the work.
+    progress : callable, optional
+        Told how many of all parts are done, at the start and after each.
+    """
+    if not parts:
+        raise ValueError("parts must not be empty.")
+    if client is not None:
+        return _reduced_on_cluster(work, parts, merge, client, progress)
+    turn, count = Condition(), ProgressCount(len(parts), progress)
+    n_merged = 0
+    total: Any = None
+
+    def job(number: int, stopped: Event) -> None:
+        nonlocal n_merged, total
+        state = work(parts[number])
+        with turn:  # each thread waits with its state until it is its turn
+            while n_merged != number:
+                if stopped.is_set():
+                    return
+                turn.wait(0.1)
+            total = state if number == 0 else merge(total, state)
+            n_merged += 1
+            turn.notify_all()
+        count.count()
+
+    in_threads([partial(job, number) for number in range(len(parts))])
+    if "pyarrow" in sys.modules:  # it keeps for itself what reading took
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    return total
+
+
+# --- on a cluster; ``distributed`` is imported only where somebody brings one -------------------------------
 
 
 @contextmanager
@@ -32,17 +93,14 @@ def connected(address: str, who: str = "scheduler") -> Iterator[Any]:
         yield client
 
 
-def reduce_on_cluster(
+def _reduced_on_cluster(
     work: Callable[[Any], Any],
     parts: Sequence[Any],
     merge: Callable[[Any, Any], Any],
     client: Any,
     progress: Progress | None,
 ) -> Any:
-    """:func:`~cocensor.scale.run.reduce_parts` with a task per part and tasks that merge; one state comes back.
-
-    A worker that dies costs its tasks, which others run again.
-    """
+    """Return the merged state, by a task per part and tasks that merge; those of a worker that dies run again."""
     distributed = need("distributed", "client", "Dask", "dask")
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise TypeError(f"client must be a distributed.Client that is not asynchronous, but is {client!r}.")
@@ -94,26 +152,25 @@ def _itself(job: Any) -> Any:
     return job
 
 
+@one_core()
 def _worked(part: Any, job: tuple[Callable[[Any], Any], Any]) -> Any:
-    """What comes of a part, on a worker."""
-    with one_core():
-        try:
-            return job[0](part)
-        except (OSError, ValueError) as error:
-            missing = next(
-                (each for each in (error, error.__context__) if isinstance(each, FileNotFoundError)), None
-            )
-            if missing is None:
-                raise
-            raise ValueError(
-                f"{missing.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
-                "under the same paths."
-            ) from None
+    """Return what comes of a part, on a worker."""
+    try:
+        return job[0](part)
+    except (OSError, ValueError) as error:
+        causes = (cause for cause in (error, error.__context__) if isinstance(cause, FileNotFoundError))
+        missing = next(causes, None)
+        if missing is None:
+            raise
+        raise ValueError(
+            f"{missing.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
+            "under the same paths."
+        ) from None
 
 
+@one_core()
 def _merged(states: list[Any], job: tuple[Any, Callable[[Any, Any], Any]]) -> Any:
-    with one_core():
-        return reduce(job[1], states)
+    return reduce(job[1], states)
 
 
 def _name(part: Any) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cocensor import _parallel
-from cocensor.scale.run import reduce_parts
+from cocensor.scale.reduce import reduce_parts
 
 VALUES = np.random.default_rng(1).normal(size=(23, 50))
 
