@@ -258,7 +258,7 @@ class Barrier:
 
     at: IntArray
     bounds: FloatArray
-    drifts: Any
+    drifts: FloatArray | None
     weight: float
 
     def value(self, parameters: FloatArray) -> float:
