@@ -9,7 +9,7 @@ as a straight line beyond its outer knots; without inner knots it is the Weibull
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
