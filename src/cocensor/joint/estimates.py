@@ -34,15 +34,13 @@ def fitted_model(
     fixed: Copula | None,
 ) -> JointModel:
     """The fitted model, in the units of the data."""
-    k, n, link = problem.likelihood.n_parameters, problem.likelihood.n, Link.of(family)
+    k, link = problem.likelihood.n_parameters, Link.of(family)
     theta = link.theta(best.point[-1]) if fixed is None else fixed.theta
     copula = family(theta)
     to_user = to_units_of_data(problem)
     parameters = to_user @ best.point[:k]
-    event, dropout = _margin(problem, parameters, 0), _margin(problem, parameters, 1)
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
     starts = tuple(_start(problem, tau, run, link, family) for tau, run in runs)
-    loglik = problem.loglik(best, copula)
     if not best.converged:
         warnings.warn(
             f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
@@ -52,10 +50,10 @@ def fitted_model(
         )
     return JointModel(
         copula=copula,
-        event=event,
-        dropout=dropout,
-        loglik_=loglik,
-        nll_=best.value + problem.likelihood.barrier_at(best.point[:k]) / n,
+        event=_margin(problem, parameters, 0),
+        dropout=_margin(problem, parameters, 1),
+        loglik_=problem.loglik(best, copula),
+        nll_=problem.nll(best),
         penalty=problem.penalty_on(family),
         theta_fixed=fixed is not None,
         converged_=best.converged,
@@ -69,16 +67,15 @@ def fitted_model(
         time_kind_=problem.time_kind,
         time_kind_reason_=problem.time_kind_reason,
         ends_=problem.likelihood.ends,
-        n_=n,
+        n_=problem.likelihood.n,
         t_max_=problem.y.t_max,
     )
 
 
 def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: type[Copula]) -> Start:
     theta = link.theta(run.point[-1])
-    copula, likelihood = family(theta), problem.likelihood
-    nll = run.value + likelihood.barrier_at(run.point[: likelihood.n_parameters]) / likelihood.n
-    loglik = problem.loglik(run, copula)
+    copula = family(theta)
+    nll, loglik = problem.nll(run), problem.loglik(run, copula)
     return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
 
 
@@ -129,8 +126,7 @@ def _uncertainty(
         inverse = np.full(information.shape, np.nan)
     _warn_of_effects(problem, best.point, np.diag(inverse))
     inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
-    size = k + free
-    jacobian = np.zeros((size, used))
+    jacobian = np.zeros((k + free, used))
     jacobian[:k, :k] = to_user
     if used > k:
         jacobian[k, k] = link.derivatives(best.point[-1])[0]
@@ -139,7 +135,6 @@ def _uncertainty(
         return covariance, np.nan, np.nan
     if best.bound:
         covariance[-1, :] = covariance[:, -1] = np.nan
-        return covariance, np.nan, np.nan
     theta_se = float(np.sqrt(covariance[-1, -1]))
     return covariance, theta_se, theta_se * abs(tau_slope(copula))
 

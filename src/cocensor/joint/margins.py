@@ -227,14 +227,12 @@ def informative(time: FloatArray) -> BoolArray:
 
 def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
     """The end of the group before that of ``t``; 0 before the first."""
-    index = np.searchsorted(ends, t, side="left")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+    return np.concatenate(([0.0], ends))[np.searchsorted(ends, t, side="left")]
 
 
 def last_end(ends: FloatArray, t: FloatArray) -> FloatArray:
     """The last end of a group up to t; 0 before the first."""
-    index = np.searchsorted(ends, t, side="right")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+    return np.concatenate(([0.0], ends))[np.searchsorted(ends, t, side="right")]
 
 
 # Once a step of Newton's method is this share of c, what is left is about the square of it.
@@ -263,16 +261,16 @@ class Barrier:
 
     def value(self, parameters: FloatArray) -> float:
         """The barrier; −∞ where a cumulative hazard may fall."""
-        found = self._rooms(parameters)
-        return -np.inf if found is None else self._worth(*found)
+        rooms = self._rooms(parameters)
+        return -np.inf if rooms is None else self._worth(*rooms)
 
     def derivatives(self, parameters: FloatArray) -> Derivatives:
         """The barrier with its gradient and Hessian; where it is −∞ these are NaN."""
-        found = self._rooms(parameters)
-        if found is None:
+        rooms = self._rooms(parameters)
+        if rooms is None:
             unknown = np.full(parameters.size, np.nan)
             return Derivatives(-np.inf, unknown, np.outer(unknown, unknown))
-        above, below = found
+        above, below = rooms
         scaled = self.bounds / above[:, None]
         gradient = scaled.sum(axis=0)
         if self.drifts is None:
