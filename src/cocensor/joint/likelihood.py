@@ -29,7 +29,7 @@ from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, by_weigh
 from cocensor.copulas import Copula
 from cocensor.copulas.base import log_step
 from cocensor.data import Survival
-from cocensor.joint.margins import Barrier, Basis, informative, last_end, start_of_group
+from cocensor.joint.margins import Barrier, Basis, informative, last_end, log_or_zero, start_of_group
 
 #: Some subjects of a contribution, and what multiplies the parameters in each of its predictors.
 _Designs = tuple[slice, list[FloatArray]]
@@ -346,7 +346,7 @@ class _LogHazard:
         if not self.basis.size:
             return np.empty((len(X), 0))
         t = self.t[rows]
-        log_t = np.log(np.where(t > 0, t, 1.0))
+        log_t = log_or_zero(t)
         parts = [self.basis.values(log_t), X]
         matrix = np.hstack(parts if self.drift is None else [*parts, self.drift.values(log_t, X)])
         matrix[t <= 0] = 0.0

@@ -173,18 +173,16 @@ class MarginOfSubjects:
 
     def log_hazard(self, t: FloatArray) -> FloatArray:
         """The log cumulative hazards, one time for each subject; −∞ at time 0."""
-        started = t > 0
-        log_t = np.log(np.where(started, t, 1.0))
+        log_t = log_or_zero(t)
         value = self.margin.baseline(log_t) + self.relative
         if self.drift is not None:
             value = value + self.drift * log_t
-        return np.where(started, value, -np.inf)
+        return np.where(t > 0, value, -np.inf)
 
     def at(self, t: FloatArray) -> HazardBlocks:
         """The log cumulative hazards at the same times for all, to be read by blocks."""
-        started = t > 0
-        log_t = np.log(np.where(started, t, 1.0))
-        return HazardBlocks(self, np.where(started, self.margin.baseline(log_t), -np.inf), log_t)
+        log_t = log_or_zero(t)
+        return HazardBlocks(self, np.where(t > 0, self.margin.baseline(log_t), -np.inf), log_t)
 
     def log_time(self, log_hazard: FloatArray) -> FloatArray:
         """The log t at which each subject's log cumulative hazard is ``log_hazard``."""
@@ -211,18 +209,20 @@ class HazardBlocks:
 
     def placed(self, placing: Placing) -> HazardBlocks:
         """The same for arrays of another library."""
-        of, drift = self.subjects, self.subjects.drift
-        moved = replace(
-            of,
-            relative=placing.subjects(of.relative),
-            drift=None if drift is None else placing.subjects(drift),
-        )
+        relative, drift = placing.subjects(self.subjects.relative), self.subjects.drift
+        drift = None if drift is None else placing.subjects(drift)
+        moved = replace(self.subjects, relative=relative, drift=drift)
         return HazardBlocks(moved, placing.times(self.baseline), placing.times(self.log_t))
 
 
 def informative(time: FloatArray) -> BoolArray:
     """Which times say something of a hazard: those above 0."""
     return time > 0
+
+
+def log_or_zero(t: FloatArray) -> FloatArray:
+    """The logarithms of times, 0 for a time of 0."""
+    return np.log(np.where(t > 0, t, 1.0))
 
 
 def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
