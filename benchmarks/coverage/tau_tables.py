@@ -50,7 +50,7 @@ def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _known(true: FloatArray) -> AxisCurve:
-    return AxisCurve.normal(_TAUS, true, 0.0 * true)
+    return AxisCurve(_TAUS, true, 0.0 * true)
 
 
 def _lines(rows: pd.DataFrame) -> Iterator[Line]:
@@ -58,7 +58,7 @@ def _lines(rows: pd.DataFrame) -> Iterator[Line]:
     for quantile, value, error in zip(
         rows["quantile"], rows[values].to_numpy(), rows[errors].to_numpy(), strict=True
     ):
-        yield AxisCurve.normal(_TAUS, value, error), quantile
+        yield AxisCurve(_TAUS, value, error), quantile
 
 
 def _bands(lines: list[Line], true: FloatArray) -> str:

@@ -110,8 +110,8 @@ def test_refusals(low, high, named, value):
 
 def test_curves_of_several_levels_are_refused():
     curves = {
-        "frank": AxisCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.9),
-        "joe": AxisCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.95),
+        "frank": AxisCurve(np.zeros(1), np.ones(1), np.ones(1), 0.9),
+        "joe": AxisCurve(np.zeros(1), np.ones(1), np.ones(1), 0.95),
     }
     with pytest.raises(ValueError, match=r"confidence_level.*0\.9"):
         uncertainty(curves, 0.0, 0.0)

@@ -1,7 +1,8 @@
 """A score, or a difference of two, along an axis of dependence: who leads beyond chance, and from where to where.
 
 The axis is Kendall's τ, or the logarithm of a hazard ratio: 0 is independence. A line is what moves along it: a family
-of copulas, or whose hazard ratio it is.
+of copulas, or whose hazard ratio it is. Functions take curves by line, where a line takes part at the positions that it
+has, and look at all lines together unless one is named.
 """
 
 from __future__ import annotations
@@ -14,23 +15,19 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, as_vector, check_choice, refuse_first
 from cocensor.inference.bands import normal_quantile
-from cocensor.inference.estimates import Estimates
 
 
 @dataclass(frozen=True, eq=False)
 class AxisCurve:
-    """Estimates along one line, each with its own interval.
+    """Estimates along one line, each with its own interval from the normal distribution.
 
     A position that the line does not reach is left out; one where there is no estimate or no interval is NaN.
     """
 
     #: Kendall's τ, or logarithms of hazard ratios; increasing.
     positions: FloatArray
-    #: At each position the estimate, its standard error and the ends of its interval.
     values: FloatArray
     standard_errors: FloatArray
-    low: FloatArray
-    high: FloatArray
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -40,7 +37,7 @@ class AxisCurve:
         falls = np.diff(positions, prepend=-np.inf) <= 0
         if falls.any():
             refuse_first(falls, positions, "positions must increase")
-        for name in ("values", "standard_errors", "low", "high"):
+        for name in ("values", "standard_errors"):
             array = np.asarray(getattr(self, name), dtype=np.float64)
             if array.shape != positions.shape:
                 raise ValueError(
@@ -49,24 +46,15 @@ class AxisCurve:
             object.__setattr__(self, name, array)
         object.__setattr__(self, "positions", positions)
 
-    @classmethod
-    def normal(
-        cls,
-        positions: FloatArray,
-        values: FloatArray,
-        standard_errors: FloatArray,
-        confidence_level: float = 0.95,
-    ) -> AxisCurve:
-        """With intervals from the normal distribution."""
-        reach = normal_quantile(confidence_level) * np.asarray(standard_errors)
-        low, high = np.asarray(values) - reach, np.asarray(values) + reach
-        return cls(positions, values, standard_errors, low, high, confidence_level)
+    @cached_property
+    def low(self) -> FloatArray:
+        """The lower ends of the intervals."""
+        return self.values - normal_quantile(self.confidence_level) * self.standard_errors
 
-    @classmethod
-    def of(cls, positions: FloatArray, estimates: Estimates, confidence_level: float = 0.95) -> AxisCurve:
-        """Of one estimate for each position, with their own kind of intervals."""
-        low, high = estimates.confidence_intervals(confidence_level)
-        return cls(positions, estimates.values, estimates.standard_errors, low, high, confidence_level)
+    @cached_property
+    def high(self) -> FloatArray:
+        """The upper ends of the intervals."""
+        return self.values + normal_quantile(self.confidence_level) * self.standard_errors
 
     @cached_property
     def sides(self) -> FloatArray:
@@ -75,10 +63,8 @@ class AxisCurve:
 
     def mirrored(self) -> AxisCurve:
         """The curve along the axis turned round."""
-        values, errors, low, high = (
-            array[::-1] for array in (self.values, self.standard_errors, self.low, self.high)
-        )
-        return AxisCurve(-self.positions[::-1], values, errors, low, high, self.confidence_level)
+        values, errors = self.values[::-1], self.standard_errors[::-1]
+        return AxisCurve(-self.positions[::-1], values, errors, self.confidence_level)
 
 
 @dataclass(frozen=True)
@@ -110,24 +96,14 @@ def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | Non
     number of points or lines is needed. A step too far needs an error to one side: either way it has a chance of at
     most half of one less the confidence level, as has the wrong side at the start.
 
-    Parameters
-    ----------
-    curves : dict of AxisCurve
-        By line. A line takes part at the positions that it has.
-    line : str, optional
-        One of them; by default all together.
-
-    Returns
-    -------
-    Lead or None
-        None where the difference is not distinct from 0 at the start.
+    None where the difference is not distinct from 0 at the start.
 
     Examples
     --------
     >>> import numpy as np
     >>> taus = np.array([0.0, 0.2, 0.4, 0.6])
-    >>> clayton = AxisCurve.normal(taus, np.array([-3.0, -2.6, -2.2, -1.0]), np.ones(4))
-    >>> frank = AxisCurve.normal(taus, np.array([-3.0, -2.3, -1.5, 0.0]), np.ones(4))
+    >>> clayton = AxisCurve(taus, np.array([-3.0, -2.6, -2.2, -1.0]), np.ones(4))
+    >>> frank = AxisCurve(taus, np.array([-3.0, -2.3, -1.5, 0.0]), np.ones(4))
     >>> lead({"clayton": clayton, "frank": frank}, "clayton")
     Lead(sign=-1, low=0.0, high=0.4, lost_below=None, lost_above=0.44...)
     >>> lead({"clayton": clayton, "frank": frank})

@@ -38,19 +38,10 @@ def uncertainty(
     Of the points of the grid within the range, and of its ends, where estimates and limits are taken to move along
     lines. NaN where a point has an estimate but no interval.
 
-    Parameters
-    ----------
-    curves : dict of AxisCurve
-        By line. A line takes part over the positions that it has.
-    low, high : float
-        The range, within the grid.
-    line : str, optional
-        One of them; by default all together.
-
     Examples
     --------
     >>> import numpy as np
-    >>> curve = AxisCurve.normal(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
+    >>> curve = AxisCurve(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
     >>> found = uncertainty({"frank": curve}, 0.0, 0.6)
     >>> [round(end, 3) for end in found.ignorance], [round(end, 3) for end in found.strong]
     ([0.15, 0.2], [0.13, 0.22])

@@ -47,26 +47,19 @@ def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> 
     Estimates that are equal over a stretch and differ in sign on its two sides turn at its point nearest to 0; those
     that touch 0 and come back do not turn, nor do equal ones. Points without an estimate are passed over.
 
-    Parameters
-    ----------
-    curves : dict of AxisCurve
-        By line: the difference of two models.
-    line : str, optional
-        One of them; by default all together.
-
     Examples
     --------
     >>> import numpy as np
     >>> taus = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
-    >>> curve = AxisCurve.normal(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
+    >>> curve = AxisCurve(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
     >>> tipping_points({"clayton": curve})[0]
     SignChange(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
     """
     points = []
     for name, curve in chosen_curves(curves, line).items():
-        turns = _turns(curve)
-        stretches = _undecided(curve) if turns else []
-        points += [SignChange(name, at, _around(at, stretches), sign) for at, sign in turns]
+        for at, sign in _turns(curve):
+            around = [stretch for low, high, stretch in _undecided(curve) if low <= at <= high]
+            points.append(SignChange(name, at, around[0] if around else None, sign))
     return tuple(sorted(points, key=lambda point: abs(point.at)))
 
 
@@ -80,7 +73,7 @@ def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
     --------
     >>> import numpy as np
     >>> taus = np.array([0.0, 0.4, 0.8])
-    >>> undecided(AxisCurve.normal(taus, np.array([-3.0, -2.5, 1.0]), np.ones(3)))
+    >>> undecided(AxisCurve(taus, np.array([-3.0, -2.5, 1.0]), np.ones(3)))
     (Stretch(low=0.46..., high=None),)
     """
     return tuple(stretch for _, _, stretch in _undecided(curve))
@@ -89,32 +82,28 @@ def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
 def _turns(curve: AxisCurve) -> list[tuple[float, int]]:
     present = ~np.isnan(curve.values)
     positions, values = curve.positions[present], curve.values[present]
-    found = []
+    turns = []
     for i, j in pairwise(np.flatnonzero(values)):
         if values[i] * values[j] < 0:
             between = positions[i + 1 : j]
             at = min(between, key=abs) if between.size else crossing(positions[[i, j]], values[[i, j]])
-            found.append((float(at), int(np.sign(values[j]))))
-    return found
-
-
-def _around(position: float, stretches: list[tuple[float, float, Stretch]]) -> Stretch | None:
-    return next((stretch for low, high, stretch in stretches if low <= position <= high), None)
+            turns.append((float(at), int(np.sign(values[j]))))
+    return turns
 
 
 def _undecided(curve: AxisCurve) -> list[tuple[float, float, Stretch]]:
     """The ends of each stretch, and the stretch itself with None for open ends."""
     answered = ~np.isnan(curve.low) & ~np.isnan(curve.high)
     runs = np.split(np.arange(len(answered)), np.flatnonzero(np.diff(answered)) + 1)
-    found = []
+    stretches = []
     for run in runs:
         if not answered[run[0]]:
             continue
         first, last = curve.positions[run[0]], curve.positions[run[-1]]
         for low, high in _merged([_within(curve, k, min(k + 1, run[-1])) for k in run]):
             stretch = Stretch(None if low == first else low, None if high == last else high)
-            found.append((low, high, stretch))
-    return found
+            stretches.append((low, high, stretch))
+    return stretches
 
 
 def _within(curve: AxisCurve, i: int, j: int) -> tuple[float, float]:
@@ -137,11 +126,11 @@ def _not_negative(positions: FloatArray, values: FloatArray) -> tuple[float, flo
 
 def _merged(pieces: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Pieces in order, those that touch as one, empty ones left out."""
-    found: list[tuple[float, float]] = []
+    merged: list[tuple[float, float]] = []
     for low, high in pieces:
         if low > high:
             continue
-        if found and found[-1][1] == low:
-            low = found.pop()[0]
-        found.append((low, high))
-    return found
+        if merged and merged[-1][1] == low:
+            low = merged.pop()[0]
+        merged.append((low, high))
+    return merged

@@ -295,7 +295,7 @@ class Grid:
                     spread = errors.standard_errors if minus is None else errors.apart.standard_errors
                     standard_errors[k] = spread[at]
             positions = np.array([self.position(point) for point in answers])
-            curves[line] = AxisCurve.normal(positions, values, standard_errors, self.level)
+            curves[line] = AxisCurve(positions, values, standard_errors, self.level)
         return curves
 
     def bands(
