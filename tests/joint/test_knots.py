@@ -6,7 +6,7 @@ import pytest
 import cocensor as cc
 from cocensor._newton import Derivatives, minimise
 from cocensor.joint.fit import BARRIER
-from cocensor.joint.knots import CANDIDATES, _Intervals, chosen_basis, constant_hazard
+from cocensor.joint.knots import CANDIDATES, chosen_basis, constant_hazard, in_intervals, negative_loglik
 from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import Basis
 
@@ -89,8 +89,8 @@ def test_counts_in_intervals_say_what_the_likelihood_says(knots):
         start = constant_hazard(basis, y.n_events, float(y.time.sum()))
         return minimise(derivatives, value, start, tolerance=1e-3).value
 
-    counts = _Intervals.of(y.time, y.event, np.ones(len(y)))
-    assert counts.weight[counts.y.event].sum() == y.n_events
+    counts = in_intervals(y.time, y.event, np.ones(len(y)))
+    assert counts[1][counts[0].event].sum() == y.n_events
     straight, bent = Basis(np.empty(0)), Basis(np.log([0.01, *knots, 3.0]))
-    gain = counts.negative_loglik(straight, BARRIER) - counts.negative_loglik(bent, BARRIER)
+    gain = negative_loglik(straight, *counts, BARRIER) - negative_loglik(bent, *counts, BARRIER)
     assert gain == pytest.approx(exact(straight) - exact(bent), rel=0.02, abs=0.1)

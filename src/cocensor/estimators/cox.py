@@ -337,7 +337,7 @@ class RiskSets:
 
     @property
     def n_happened(self) -> float:
-        """How many events there are, by their weights."""
+        """The number of events, by their weights."""
         return float(self.times.size if self.event_weight is None else self.event_weight.sum())
 
     @property
@@ -383,7 +383,7 @@ class RiskSets:
         return np.add.accumulate(values[::-1], axis=0)[::-1][self.start]
 
     def score_residuals(self, Z: FloatArray, exposure: FloatArray) -> FloatArray:
-        r"""How the gradient of the log-likelihood answers to the case weight of each sorted subject.
+        r"""The derivative of the log-likelihood's gradient by the case weight of each sorted subject.
 
         With :math:`S_r` the sum of :math:`e^{x'\beta}` that event r sees, :math:`m_r` the mean of x in it and
         :math:`c_{rj}` the share that subject j has in it, it is

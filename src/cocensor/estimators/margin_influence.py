@@ -136,7 +136,7 @@ Pulled = tuple[Rows, FloatArray]
 
 
 class MarginGradient(NamedTuple):
-    """Of several functionals, by the hazards of margins at some rows of a :class:`PullBack`, (rows, functionals).
+    """The derivatives of several functionals by the hazards of margins at some rows of a :class:`PullBack`.
 
     By that of the event after the row, and that of the dropout before and after its dropouts; None is 0.
     """
@@ -187,7 +187,7 @@ class PullBack:
     def __call__(
         self, *sources: Callable[[slice], MarginGradient], stop: int, size: int, width: int
     ) -> Iterator[Pulled]:
-        """What each subject adds by way of the margins, in blocks (subjects, functionals).
+        """The influence of each subject by way of the margins, in blocks (subjects, functionals).
 
         A source is asked for the gradient at all rows before ``stop``, from the last to the first: by blocks of rows
         that may hold ``width`` numbers each. The sum of all sources is what is pulled back.
@@ -300,7 +300,7 @@ class _Running:
         later, carried = _sum_later(gradient, self._carried * np.exp(reference - self._reference))
         self._carried, self._reference = carried, reference
         later += gradient
-        start, end = (np.exp(each[rows] - reference)[:, None] for each in (exits.log_before, exits.log_after))
+        start, end = (np.exp(logs[rows] - reference)[:, None] for logs in (exits.log_before, exits.log_after))
         return end * later, (end - start) * later
 
 

@@ -124,15 +124,13 @@ class Estimates:
     def __iter__(self) -> Iterator[Estimate]:
         return map(self._at, range(len(self.names)))
 
-    def confidence_intervals(
-        self, confidence_level: float = 0.95, method: Method | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def confidence_intervals(self, confidence_level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """The lower and the upper ends of the intervals of all estimates, each for itself."""
-        low, high = _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
+        low, high = _limits(self.values, self.standard_errors, self.replicates, confidence_level, None)
         return np.clip(low, *self.range), np.clip(high, *self.range)
 
     def only(self, names: Sequence[str]) -> Estimates:
-        """Some of them."""
+        """Some of the estimates."""
         if tuple(names) == self.names:
             return self
         at = self._indices(names)
@@ -165,10 +163,10 @@ class Estimates:
         """The differences of all pairs, with their standard errors."""
         size = len(self.names)
         apart = Apart(np.empty((size, size)), np.empty((size, size)))
-        known = ~np.isnan(self.standard_errors)
+        present = ~np.isnan(self.standard_errors)
         for k in range(size):
             apart.values[k], errors, _ = self._less(np.full(size, k), np.arange(size))
-            apart.standard_errors[k] = np.where(known[k] & known, _lengths(errors), np.nan)
+            apart.standard_errors[k] = np.where(present[k] & present, _lengths(errors), np.nan)
         return apart
 
     def skills(self, names: Sequence[str], reference: str, best: float = 0.0) -> Estimates:

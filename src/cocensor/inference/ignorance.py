@@ -1,4 +1,4 @@
-"""What is left to say where a range of dependence is held plausible."""
+"""Intervals of a value where a range of dependence is held plausible."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def uncertainty(
     --------
     >>> import numpy as np
     >>> curve = AxisCurve(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
-    >>> found = uncertainty({"frank": curve}, 0.0, 0.6)
-    >>> [round(end, 3) for end in found.ignorance], [round(end, 3) for end in found.strong]
+    >>> over_range = uncertainty({"frank": curve}, 0.0, 0.6)
+    >>> [round(end, 3) for end in over_range.ignorance], [round(end, 3) for end in over_range.strong]
     ([0.15, 0.2], [0.13, 0.22])
-    >>> [round(end, 4) for end in found.pointwise], round(found.constant, 3)
+    >>> [round(end, 4) for end in over_range.pointwise], round(over_range.constant, 3)
     ([0.1336, 0.2164], 1.645)
 
     References

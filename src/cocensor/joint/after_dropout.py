@@ -27,7 +27,7 @@ _GROWTH = 2.0 ** (1 / 32)
 
 @dataclass(frozen=True, eq=False)
 class HazardRatio:
-    """By what the hazard of the event is multiplied from a dropout on; event and dropout are independent up to it.
+    """The factor on the hazard of the event from a dropout on; event and dropout are independent up to it.
 
     ``own`` is the ratio of each subject, after a dropout at its censoring. Whoever was still under observation when the
     study ended would have dropped out later, with the ratio ``later[i, r]`` in a share ``shares[r]`` of all dropouts;
@@ -44,7 +44,7 @@ class HazardRatio:
 
     @property
     def influence(self) -> FloatArray | None:
-        """Of each subject of the sample on the shares, (subjects, shares); None where these are not estimated."""
+        """The influence of the sample on the shares, (subjects, shares); None where these are not estimated."""
         if self.among is None:
             return None
         belongs = self.among[:, None] == np.arange(self.shares.size)
@@ -94,7 +94,7 @@ class LaterDropout:
 
     @property
     def n_steps(self) -> int:
-        """How many numbers of each subject are held at once."""
+        """The number of values that are held of each subject at once."""
         return self._nodes.size + self._t.size
 
     def steps(self, rows: Rows, columns: slice) -> _Steps:
@@ -190,7 +190,7 @@ class LaterSlopes:
         self.nodes = steps.nodes
 
     def before(self, gain: FloatArray, weights: FloatArray) -> tuple[FloatArray, ...]:
-        """Of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F): by all that comes before.
+        """The derivatives of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F).
 
         By the event's log hazards at the nodes, (nodes, rows, F), and at a, (rows, F); by the dropout's; and by the
         shares, (shares, F).
@@ -216,7 +216,7 @@ class LaterSlopes:
 
 
 class _Part(_Under):
-    """What a share of all dropouts adds, who have one ratio."""
+    """The part of a share of all dropouts, who have one ratio."""
 
     def __init__(self, steps: _Steps, share: float, rho: FloatArray) -> None:
         super().__init__(steps, rho)

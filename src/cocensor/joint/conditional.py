@@ -1,4 +1,4 @@
-"""What a fitted joint model says of subjects that are no longer, or not yet, seen: blocks of subjects and times."""
+"""Probabilities of a fitted joint model for subjects no longer, or not yet, seen: blocks of subjects and times."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Conditional:
 
     @cached_property
     def _y_before(self) -> FloatArray:
-        """The same at the start of its group."""
+        """The hazard of the dropout at the start of the group of each censoring."""
         return hazard_from_log(self._dropout.log_hazard(self.before)) if self._grouped else self._y
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
@@ -112,7 +112,7 @@ class Conditional:
         return x_t
 
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
-        """How the probabilities of ``rows``, all of them after a dropout or all after an end of study, move.
+        """The derivatives of the probabilities of ``rows``, all after a dropout or all after an end of study.
 
         ``free`` asks for the derivative by θ as well.
         """
@@ -145,8 +145,7 @@ class Conditional:
             def by(i: int, scale: Any) -> FloatArray | None:
                 if at_t.first[i] is None:
                     return None
-                found = q * ((at_t.first[i] - at_c.first[i]) * scale)
-                return np.where(moves, found, 0.0)
+                return np.where(moves, q * ((at_t.first[i] - at_c.first[i]) * scale), 0.0)
 
             of_event = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
             at_censoring = np.broadcast_to(-(at_c.first[0] * x_c), x_c.shape)[:, 0]
@@ -160,14 +159,14 @@ class Conditional:
             )
 
     def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Right after leaving, of ``rows`` that dropped out: against those alike still under observation."""
+        """The log hazard ratio right after dropping out of ``rows``, against those alike still under observation."""
         if self.ratio is not None:
             return np.log(self.ratio.own[rows])
         with np.errstate(all="ignore"):
             return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
 
     def placed(self, placing: Placing, rows: npt.NDArray[np.intp], *, ended: bool) -> PlacedConditional:
-        """The same of ``rows``, all after a dropout or all after an end of study, for arrays of another library."""
+        """The probabilities of ``rows``, all after a dropout or all after an end of study, in another library."""
         if self._copula.numpy_alone:
             raise ValueError(
                 f"the {self._copula.name} copula is computed from numpy arrays alone: give estimate as one."

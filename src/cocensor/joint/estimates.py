@@ -143,13 +143,13 @@ def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatAr
     """Name a covariate whose coefficient runs off, and a column that a ridge could not hold."""
     names, effects = _names(problem, False), problem.design.names_of_effects
     # The likelihood hardly knows a coefficient that runs off; as a rule there is none.
-    known = bool((variance < _UNKNOWN**2).all())
-    own = np.zeros(len(effects)) if known else _unexplained(problem.design)
+    precise = bool((variance < _UNKNOWN**2).all())
+    own = np.zeros(len(effects)) if precise else _unexplained(problem.design)
     for basis, span in zip(problem.likelihood.bases, problem.likelihood.spans, strict=True):
         for j, effect in enumerate(effects if basis.present else ()):
             i = span.start + basis.size + j
             if not problem.ridge[i]:
-                if not (known or variance[i] * own[j] < _UNKNOWN**2):
+                if not (precise or variance[i] * own[j] < _UNKNOWN**2):
                     warnings.warn(
                         f"the coefficient {names[i]!r} has no finite estimate: the covariate separates "
                         "those with the outcome from the rest.",
@@ -166,7 +166,7 @@ def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatAr
 
 
 def _unexplained(design: Design) -> FloatArray:
-    """By effect, the share of its column's variance that the other columns without a ridge leave; 1 under a ridge."""
+    """The share of the variance of each effect's column that the others without a ridge leave; 1 under a ridge."""
     shares = np.ones(design.n_columns)
     free = [i for i, ridge in enumerate(design.ridge_of_effects[: design.n_columns]) if not ridge]
     if len(free) > 1:

@@ -218,7 +218,7 @@ class JointProblem:
         return cls(outcomes, design, likelihood, penalty, kind, reason + fewer)
 
     def weighted(self, sample_weight: Any, ridge: Literal["keep", "refit"] = "keep") -> JointProblem:
-        """The same sample with other case weights, whose fits start from the optima that are known here.
+        """The sample with other case weights, whose fits start from the optima that are known here.
 
         Design, units, knots, groups of times and barrier stay as they are: they belong to the subjects, of whom those
         of weight 0 still have to have hazards that rise. So do the weights of the ridges, which makes the fits smooth
@@ -325,7 +325,7 @@ class JointProblem:
 
     @property
     def _ridges(self) -> IntArray:
-        """By parameter of the margins the number of the ridge that shrinks it, −1 for none; each margin has its own."""
+        """The number of the ridge that shrinks each parameter of the margins, −1 for none; each margin has its own."""
         names: dict[tuple[int, str], int] = {}
         numbers = []
         for margin, basis in enumerate(self.likelihood.bases):
@@ -460,7 +460,7 @@ _SHARES = (1.0, 0.9, 0.7, 0.4, 0.0)
 
 
 def subsampled(problem: JointProblem) -> JointProblem | None:
-    """The same problem for some of its subjects, with the same parameters; None where that is no help."""
+    """The problem for some of its subjects, with the same parameters; None where that is no help."""
     whole = problem.likelihood
     every = len(whole.y) // _SUBSAMPLE
     if whole.included is not None or whole.weight is not None or every < 2:

@@ -1,4 +1,4 @@
-r"""How imputed probabilities move with the subjects that a joint model was fitted to.
+r"""The influence on imputed probabilities of the subjects that a joint model was fitted to.
 
 A score that rests on :math:`q_i(t)` has a gradient g in the parameters of the joint model. These minimise the mean of
 the negative log-likelihood with its penalties, ridges and barrier, whose Hessian is H. So subject j of the sample moves
@@ -52,7 +52,7 @@ class JointInfluence:
         return bool(pull @ moved > _ACTIVE * BARRIER)
 
     def psi(self, gradient: FloatArray) -> Iterator[tuple[Rows, FloatArray]]:
-        """By subject, what moves scores with a ``gradient`` in the parameters, in the units of the data."""
+        """The influence of each subject on scores with a ``gradient`` in the parameters, in the units of the data."""
         likelihood, family = self.problem.likelihood, type(self.model.copula)
         fixed, k = self.model.theta_fixed, likelihood.n_parameters
         own = to_units_of_data(self.problem).T @ gradient[:k]
@@ -92,7 +92,7 @@ def parameter_gradient(
     n_models: int,
     time_weights: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """How scores move with the parameters of a joint model, by way of q: (parameters, scores).
+    """The derivatives of scores by the parameters of a joint model, by way of q: (parameters, scores).
 
     Parameters are in the units of the data, θ last unless it was fixed; scores are the models' for each column of the
     weights of times. ``groups`` are subjects with the first time at which each has a q. Second, how they move with the

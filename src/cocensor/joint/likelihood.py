@@ -51,7 +51,7 @@ def outlasted(copula: Copula, own: Any, other: Any) -> Any:
 
 
 def rising(copula: Copula, slope: Any) -> Any:
-    """What :func:`at_the_time` leaves out: the log of the slope of s."""
+    """The log of the slope of s, which :func:`at_the_time` leaves out."""
     return np.log(slope)
 
 
@@ -168,7 +168,7 @@ class Likelihood:
 
     @cached_property
     def _designs(self) -> list[tuple[_Contribution, list[_Designs]]]:
-        """What fits go through again and again."""
+        """The contributions with their designs, which fits go through again and again."""
         return [(part, list(part.blocks())) for part in self.contributions]
 
     def forget(self) -> None:
@@ -187,7 +187,7 @@ class Likelihood:
 
     @property
     def n_parameters(self) -> int:
-        """Of both margins, without θ."""
+        """The number of parameters of both margins, without θ."""
         return sum(self.sizes)
 
     def value(self, parameters: FloatArray, copula: Copula) -> float:
@@ -208,7 +208,7 @@ class Likelihood:
         return total if np.isfinite(total) else -np.inf
 
     def barrier_at(self, parameters: FloatArray) -> float:
-        """What of the value is the barrier's; −∞ where a cumulative hazard would fall."""
+        """The share of the barrier in the value; −∞ where a cumulative hazard would fall."""
         return sum(barrier.value(parameters[barrier.at]) for barrier in self.barriers)
 
     def derivatives(
@@ -342,7 +342,7 @@ class _LogHazard:
     largest: ClassVar[float] = LOG_LARGEST_HAZARD
 
     def design(self, rows: slice, X: FloatArray) -> FloatArray:
-        """What multiplies the parameters, for some subjects with covariates X."""
+        """The matrix that multiplies the parameters, for some subjects with covariates X."""
         if not self.basis.size:
             return np.empty((len(X), 0))
         t = self.t[rows]

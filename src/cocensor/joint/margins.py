@@ -47,7 +47,7 @@ class Basis:
 
     @property
     def size(self) -> int:
-        """How many functions there are."""
+        """The number of functions."""
         return 2 + max(self.knots.size - 2, 0) if self.present else 0
 
     @property
@@ -56,7 +56,7 @@ class Basis:
         return np.eye(self.size) if self.transform is None else self.transform
 
     def orthonormal(self, log_t: FloatArray) -> Basis:
-        """The same space, with functions that are orthonormal on average over ``log_t``."""
+        """A basis of this space whose functions are orthonormal on average over ``log_t``."""
         if not self.present:
             return self
         _, upper = np.linalg.qr(self.values(log_t))
@@ -198,7 +198,7 @@ class HazardBlocks:
     log_t: FloatArray
 
     def __call__(self, rows: Rows | slice, columns: slice) -> FloatArray:
-        """Those of ``rows`` at the times ``columns``."""
+        """The log hazards of ``rows`` at the times ``columns``."""
         relative, drift = self.subjects.relative[rows][:, None], self.subjects.drift
         if drift is None:
             return self.baseline[columns] + relative
@@ -208,7 +208,7 @@ class HazardBlocks:
         return value
 
     def placed(self, placing: Placing) -> HazardBlocks:
-        """The same for arrays of another library."""
+        """The blocks for arrays of another library."""
         relative, drift = placing.subjects(self.subjects.relative), self.subjects.drift
         drift = None if drift is None else placing.subjects(drift)
         moved = replace(self.subjects, relative=relative, drift=drift)
@@ -298,7 +298,7 @@ class Barrier:
         return self.weight * float(np.log(above).sum() + (np.log(below).mean() if below.size else 0.0))
 
     def _rooms(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """How far the bounds are above the best c, and the drifts above −c; None where there is none between."""
+        """The heights of the bounds above the best c, and of the drifts above −c; None where no c lies between."""
         size = self.bounds.shape[1]
         slopes = self.bounds @ parameters[:size]
         if self.drifts is None:

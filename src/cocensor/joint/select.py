@@ -450,7 +450,7 @@ class DependenceProfile:
 
     @property
     def statement(self) -> str:
-        """What the profile says, and the choice beside it where they differ, in words."""
+        """The profile in words, and the choice beside it where they differ."""
         return view("text.profile_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a joint model can be asked for: a family, margins, a penalty, a kind of times."""
+"""The settings of a joint model: a family, margins, a penalty, a kind of times."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
 
 @cache
 def slope_at_independence(family: type[Copula]) -> float:
-    """By how much τ rises with θ; 0 where θ has but one value."""
+    """The slope of τ by θ; 0 where θ has but one value."""
     return 0.0 if family is Independence else tau_slope(family(family.independence_theta))
 
 
-def as_time_kind(y: Survival, asked: AskedTimeKind) -> tuple[TimeKind, str]:
-    """The kind of times that is asked for, or that the data show, and why.
+def as_time_kind(y: Survival, time_kind: AskedTimeKind) -> tuple[TimeKind, str]:
+    """The kind of times that is set, or that the data show, and why.
 
     Only events and dropouts tell: ends of study may be recorded in another unit.
     """
-    if asked != "auto":
-        return asked, "as asked"
+    if time_kind != "auto":
+        return time_kind, "as asked"
     time = y.time if y.administrative is None else y.time[~y.administrative]
     # A common end of study is no grouping: whoever reached the last time does not count.
     early = time[time < y.t_max]
