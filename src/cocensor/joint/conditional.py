@@ -72,44 +72,35 @@ class Conditional:
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
-        ended = self.ended[rows]
-        if self.later is not None and ended.any():
+        ended, independent = self.ended[rows], self._copula.is_independence
+        if ended.any() and not ended.all() and (self.later is not None or not independent):
             result = np.empty((rows.size, columns.stop - columns.start))
-            result[ended] = self.later(rows[ended], columns)
-            if not ended.all():
-                result[~ended] = self(rows[~ended], columns)
+            for kind in (ended, ~ended):
+                result[kind] = self(rows[kind], columns)
             return result
+        if self.later is not None and ended.any():
+            return self.later(rows, columns)
         x_c = self._x_c[rows][:, None]
         x_t = hazard_from_log(self._at_t(rows, columns))
-        if self._copula.is_independence:
+        if independent:
             result = np.minimum(np.subtract(x_c, x_t, out=x_t), 0.0, out=x_t)
             if self.ratio is not None:
                 result *= self.ratio.own[rows][:, None]
             np.exp(result, out=result)
         else:
-            result = self._under_dependence(rows, ended, np.maximum(x_t, x_c, out=x_t), x_c)
+            y, y_before = self._y[rows][:, None], self._y_before[rows][:, None] if self._grouped else None
+            with np.errstate(invalid="ignore"):
+                now, later = (
+                    _log_chance(self._copula, x, y, y_before, ended=bool(ended.any()))
+                    for x in (x_c, np.maximum(x_t, x_c, out=x_t))
+                )
+                result = _left(later - now)
+            # Beyond what double precision can tell, nobody is left.
+            result[np.isnan(result)] = 0.0
         t, c = self._t[columns], self._c[rows]
         if t.size and t[0] <= c.max(initial=-np.inf):
             result[t <= c[:, None]] = 1.0
         return result
-
-    def _under_dependence(
-        self, rows: npt.NDArray[np.intp], ended: npt.NDArray[np.bool_], x_t: FloatArray, x_c: FloatArray
-    ) -> FloatArray:
-        """The probabilities of ``rows`` at hazards ``x_t``, which they are written over."""
-        y, y_before = self._y[rows][:, None], self._y_before[rows][:, None] if self._grouped else None
-        for is_end, mask in ((True, ended), (False, ~ended)):
-            if mask.any():
-                at = slice(None) if mask.all() else mask  # as a rule, blocks are of one kind
-                dropout = y[at], None if y_before is None else y_before[at]
-                with np.errstate(invalid="ignore"):
-                    now, later = (
-                        _log_chance(self._copula, x[at], *dropout, ended=is_end) for x in (x_c, x_t)
-                    )
-                    left = _left(later - now)
-                # Beyond what double precision can tell, nobody is left.
-                x_t[at] = np.where(np.isnan(left), 0.0, left)
-        return x_t
 
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
         """The derivatives of the probabilities of ``rows``, all after a dropout or all after an end of study.
