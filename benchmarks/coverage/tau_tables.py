@@ -11,8 +11,7 @@ from benchmarks.coverage.measures import limit, percent, shown
 from benchmarks.coverage.setting import GRID
 from benchmarks.tables import markdown, section
 from cocensor._checks import FloatArray
-from cocensor.inference.along_axis import AxisCurve, lead
-from cocensor.inference.tipping import tipping_points, undecided
+from cocensor.inference.along_axis import AxisCurve, lead, tipping_points, undecided
 
 _TAUS = np.array(GRID)
 #: The estimates of one repeat along τ, and how many standard errors a band over all τ reaches.

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cocensor.inference.along_axis import AxisCurve
-from cocensor.inference.ignorance import imbens_manski_constant, uncertainty
+from cocensor.inference.along_axis import AxisCurve, imbens_manski_constant, uncertainty
 from tests.inference.axis_curves import curve
 
 GRID = [0.0, 0.2, 0.4, 0.6]

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocensor.inference.along_axis import AxisCurve
-from cocensor.inference.tipping import Stretch, tipping_points, undecided
+from cocensor.inference.along_axis import AxisCurve, Stretch, tipping_points, undecided
 from tests.inference.axis_curves import Z, correlated, curve
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8]

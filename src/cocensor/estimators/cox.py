@@ -141,7 +141,7 @@ class CoxPH:
         penalty = self.ridge / scale**2 / unit
         with one_blas_thread:
             optimum = self._minimised(Z, sets, penalty)
-            inverse = _inverse(optimum.at.hessian)
+            inverse = inverse_or_nan(optimum.at.hessian)
         coef = optimum.point
         self.coef_ = coef / scale
         self.covariance_ = inverse / np.outer(scale, scale) / unit
@@ -260,7 +260,7 @@ def centre_and_scale(
     return centre, np.where(scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300), 0.0, scale)
 
 
-def _inverse(information: FloatArray) -> FloatArray:
+def inverse_or_nan(information: FloatArray) -> FloatArray:
     """The inverse; NaN where coefficients have run off until no information is left."""
     try:
         return np.asarray(np.linalg.inv(information), dtype=np.float64)

@@ -10,6 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray
 from cocensor._newton import Minimum
 from cocensor.copulas import Copula
+from cocensor.estimators.cox import inverse_or_nan
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
@@ -119,11 +120,7 @@ def _uncertainty(
     """The covariance of all parameters, and the standard errors of θ and τ."""
     k = problem.likelihood.n_parameters
     used = k + (free and not best.bound)
-    information = best.at.hessian[:used, :used] * problem.likelihood.n
-    try:
-        inverse = np.linalg.inv(information)
-    except np.linalg.LinAlgError:
-        inverse = np.full(information.shape, np.nan)
+    inverse = inverse_or_nan(best.at.hessian[:used, :used] * problem.likelihood.n)
     _warn_of_effects(problem, best.point, np.diag(inverse))
     inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
     jacobian = np.zeros((k + free, used))

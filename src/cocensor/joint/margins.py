@@ -138,30 +138,6 @@ class Margin:
         drift = X[:, self.varying] @ self.gamma if self.gamma.size else None
         return MarginOfSubjects(self, relative, drift)
 
-    def log_time(self, log_hazard: FloatArray, drift: FloatArray | float = 0.0) -> FloatArray:
-        """The log t at which s(log t) + drift · log t reaches ``log_hazard``."""
-        if not self.basis.present:
-            return np.full(log_hazard.shape, np.inf)
-        intercept, slope = self.coef[0], self.coef[1]
-        if not self.basis.knots.size:
-            return (log_hazard - intercept) / (slope + drift)
-        from scipy.optimize.elementwise import find_root
-
-        def gap(z: FloatArray, wanted: FloatArray, drift: FloatArray) -> FloatArray:
-            return self.baseline(z) + drift * z - wanted
-
-        # Beyond the outer knots s is a straight line, which brackets the root.
-        low, high = self.basis.knots[0], self.basis.knots[-1]
-        drift = np.broadcast_to(drift, log_hazard.shape)
-        ends = np.array([low, high])
-        (s_low, s_high), (d_low, d_high) = self.baseline(ends), self.basis.slopes(ends) @ self.coef
-        below, above = log_hazard - s_low - drift * low, log_hazard - s_high - drift * high
-        left = np.where(below < 0, low + below / (d_low + drift) - 1.0, low)
-        right = np.where(above > 0, high + above / (d_high + drift) + 1.0, high)
-        tolerances = {"xatol": 1e-13, "xrtol": 1e-14}
-        root = find_root(gap, (left, right), args=(log_hazard, drift), tolerances=tolerances)
-        return np.asarray(root.x)
-
 
 @dataclass(frozen=True, eq=False)
 class MarginOfSubjects:
@@ -186,7 +162,26 @@ class MarginOfSubjects:
 
     def log_time(self, log_hazard: FloatArray) -> FloatArray:
         """The log t at which each subject's log cumulative hazard is ``log_hazard``."""
-        return self.margin.log_time(log_hazard - self.relative, 0.0 if self.drift is None else self.drift)
+        margin, basis = self.margin, self.margin.basis
+        if not basis.present:
+            return np.full(log_hazard.shape, np.inf)
+        log_hazard, drift = log_hazard - self.relative, 0.0 if self.drift is None else self.drift
+        if not basis.knots.size:
+            return (log_hazard - margin.coef[0]) / (margin.coef[1] + drift)
+        from scipy.optimize.elementwise import find_root
+
+        def gap(z: FloatArray, log_hazard: FloatArray, drift: FloatArray) -> FloatArray:
+            return margin.baseline(z) + drift * z - log_hazard
+
+        # Beyond the outer knots s is a straight line, which brackets the root.
+        ends = low, high = basis.knots[[0, -1]]
+        drift = np.broadcast_to(drift, log_hazard.shape)
+        (s_low, s_high), (d_low, d_high) = margin.baseline(ends), basis.slopes(ends) @ margin.coef
+        below, above = log_hazard - s_low - drift * low, log_hazard - s_high - drift * high
+        left = np.where(below < 0, low + below / (d_low + drift) - 1.0, low)
+        right = np.where(above > 0, high + above / (d_high + drift) + 1.0, high)
+        tolerances = {"xatol": 1e-13, "xrtol": 1e-14}
+        return np.asarray(find_root(gap, (left, right), args=(log_hazard, drift), tolerances=tolerances).x)
 
 
 @dataclass(frozen=True, eq=False)
