@@ -179,21 +179,23 @@ def _joining_slopes(step: tuple[FloatArray, FloatArray], rho: FloatArray, groupe
 class LaterSlopes:
     """The derivatives of q, of a block of subjects and times, by the log cumulative hazards behind it.
 
-    ``event`` and ``dropout`` are those by the hazards at the times, (rows, times).
+    Those by the hazards of event and dropout at the times are ``at_times``, (rows, times) each.
     """
 
     def __init__(self, steps: _Steps, shared: list[tuple[float, FloatArray]]) -> None:
         self._steps = steps
         self._parts = [_Part(steps, share, rho) for share, rho in shared]
         self._by_x, self._by_y = (np.sum([part.last[k] for part in self._parts], axis=0) for k in (0, 1))
-        self.event, self.dropout = (self._by_x * steps.x_t).T, (self._by_y * steps.y_t).T
+        self.at_times = (self._by_x * steps.x_t).T, (self._by_y * steps.y_t).T
         self.nodes = steps.nodes
 
-    def before(self, gain: FloatArray, weights: FloatArray) -> tuple[FloatArray, ...]:
+    def before(
+        self, gain: FloatArray, weights: FloatArray
+    ) -> tuple[list[tuple[FloatArray, FloatArray]], FloatArray]:
         """The derivatives of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F).
 
-        By the event's log hazards at the nodes, (nodes, rows, F), and at a, (rows, F); by the dropout's; and by the
-        shares, (shares, F).
+        By the log hazards of event and dropout at the nodes, (nodes, rows, F), and at a, (rows, F); and by the shares,
+        (shares, F).
         """
         steps = self._steps
         shape = (len(steps.x), gain.shape[0], weights.shape[1])
@@ -210,9 +212,9 @@ class LaterSlopes:
             inner = by_node[1:] * started
             # All hangs on differences of hazards: what moves with those after a moves against that at a.
             at_a = -(inner.sum(axis=0) + moved @ weights) * hazard[0][:, None]
-            derivatives += [inner * hazard[1:, :, None], at_a]
+            derivatives.append((inner * hazard[1:, :, None], at_a))
         values = [np.einsum("it,ti->t", gain, part.value) @ weights for part in self._parts]
-        return (*derivatives, np.array(values))
+        return derivatives, np.array(values)
 
 
 class _Part(_Under):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -133,21 +133,16 @@ class Conditional:
             moves = np.isfinite(q) & (q <= 1.0) & (self._t[columns] > self._c[rows][:, None])
             q = np.where(moves, q, 0.0)
 
-            def by(i: int, scale: Any) -> FloatArray | None:
-                if at_t.first[i] is None:
-                    return None
+            def by(i: int, scale: Any) -> FloatArray:
                 return np.where(moves, q * ((at_t.first[i] - at_c.first[i]) * scale), 0.0)
 
-            of_event = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
-            at_censoring = np.broadcast_to(-(at_c.first[0] * x_c), x_c.shape)[:, 0]
-            return ConditionalSlopes(
-                q,
-                of_event,
-                at_censoring,
-                by(1, y),
-                by(2, y_before) if stepped else None,
-                by(m - 1, 1.0) if free else None,
-            )
+            at_own_times = [(0, self.c[rows], -q * (at_c.first[0] * x_c))]
+            if at_t.first[1] is not None:
+                at_own_times.append((1, self.c[rows], by(1, y)))
+            if stepped:
+                at_own_times.append((1, self.before[rows], by(2, y_before)))
+            at_times = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
+            return ConditionalSlopes(at_times, at_own_times, by(m - 1, 1.0) if free else None)
 
     def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
         """The log hazard ratio right after dropping out of ``rows``, against those alike still under observation."""
@@ -222,19 +217,14 @@ class PlacedConditional:
         return _left(later - self.log_now[rows][:, None])
 
 
-@dataclass(frozen=True, eq=False)
-class ConditionalSlopes:
+class ConditionalSlopes(NamedTuple):
     """The derivatives of q, a block of subjects and times, by the log cumulative hazards behind it, and by θ.
 
-    That by the event's hazard at the censoring is q times ``event_at_censoring``, one number for each subject. None is
-    0 throughout.
+    By those of the event at the times; by those of the event (0) or the dropout (1) at one time of each subject.
     """
 
-    q: FloatArray
-    event_at_times: FloatArray
-    event_at_censoring: FloatArray
-    dropout_at_censoring: FloatArray | None
-    dropout_before: FloatArray | None
+    at_times: FloatArray
+    at_own_times: list[tuple[int, FloatArray, FloatArray]]
     theta: FloatArray | None
 
 

@@ -121,15 +121,15 @@ class _Gathered:
     def __post_init__(self) -> None:
         self.size = self.time_weights.shape[1]
         n_scores = self.n_models * self.size
-        self.event, self.dropout = (
+        self.margins = [
             _Margin(margin, self.X, n_scores) for margin in (self.model.event, self.model.dropout)
-        )
+        ]
         self.of_theta = np.zeros((0 if self.model.theta_fixed else 1, n_scores))
         self.of_shares = np.zeros((0 if self.q.ratio is None else self.q.ratio.shares.size, n_scores))
 
     @property
     def gradient(self) -> FloatArray:
-        return np.concatenate((self.event.gradient, self.dropout.gradient, self.of_theta))
+        return np.concatenate((*(margin.gradient for margin in self.margins), self.of_theta))
 
     def of_conditional(self, rows: Rows, cut: IntArray) -> None:
         """Add those of subjects whose q hangs on the hazards at t and at the censoring alone."""
@@ -137,14 +137,10 @@ class _Gathered:
         for block, columns, wanted in self._blocks(rows, cut, len(self.time_weights)):
             slopes = q.slopes(block, columns, free=not self.model.theta_fixed)
             weights = self.time_weights[columns]
-            by_dropout = (slopes.dropout_at_censoring, q.c), (slopes.dropout_before, q.before)
             for own, gain in self._of_models(block, columns, wanted):
-                self.event.at_common_times(block, q.t[columns], gain * slopes.event_at_times, weights, own)
-                by_event = ((gain * slopes.q) @ weights) * slopes.event_at_censoring[:, None]
-                self.event.at_own_time(block, q.c[block], by_event, own)
-                for slope, t in by_dropout:
-                    if slope is not None:
-                        self.dropout.at_own_time(block, t[block], (gain * slope) @ weights, own)
+                self.margins[0].at_common_times(block, q.t[columns], gain * slopes.at_times, weights, own)
+                for margin, t, slope in slopes.at_own_times:
+                    self.margins[margin].at_own_time(block, t, (gain * slope) @ weights, own)
                 if slopes.theta is not None:
                     self.of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
 
@@ -155,11 +151,10 @@ class _Gathered:
             slopes = LaterSlopes(later.steps(block, columns), later.ratio.components(block))
             weights, log_t = self.time_weights[columns], log_or_zero(slopes.nodes)
             for own, gain in self._of_models(block, columns, wanted):
-                event, event_at_a, dropout, dropout_at_a, shares = slopes.before(gain, weights)
+                before, shares = slopes.before(gain, weights)
                 self.of_shares[:, own] += shares
-                for margin, at_times, at_nodes, at_a in (
-                    (self.event, slopes.event, event, event_at_a),
-                    (self.dropout, slopes.dropout, dropout, dropout_at_a),
+                for margin, at_times, (at_nodes, at_a) in zip(
+                    self.margins, slopes.at_times, before, strict=True
                 ):
                     margin.at_common_times(block, q.t[columns], gain * at_times, weights, own)
                     sums = at_nodes.sum(axis=1), at_nodes.sum(axis=0), np.einsum("k,kif->if", log_t, at_nodes)
