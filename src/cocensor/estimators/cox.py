@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -307,8 +307,8 @@ class RiskSets:
     event_group: npt.NDArray[np.intp]  # of each event
     discount: FloatArray  # of each event
     times: FloatArray  # of each event
-    weight: FloatArray | None = None  # of each sorted subject
-    event_weight: FloatArray | None = None  # of each event, the mean of those tied
+    weight: FloatArray | None  # of each sorted subject
+    event_weight: FloatArray | None  # of each event, the mean of those tied
 
     @classmethod
     def build(cls, y: Survival, of: WhichMargin, ties: Ties, weight: FloatArray | None = None) -> RiskSets:
@@ -326,14 +326,14 @@ class RiskSets:
         first = np.flatnonzero(new)
         event_group = group[happens]
         position = np.arange(event_group.size) - np.searchsorted(event_group, event_group)
-        tied = np.bincount(event_group, minlength=first.size)[event_group]
+        tied = np.bincount(event_group)[event_group]
         discount = position / tied if ties == "efron" else np.zeros(event_group.size)
-        sets = cls(order, happens, first[event_group], group, event_group, discount, time[happens])
-        if weight is None:
-            return sets
-        weight = weight[order]
-        total = np.bincount(event_group, weight[happens], minlength=first.size)
-        return replace(sets, weight=weight, event_weight=total[event_group] / tied)
+        event_weight = None
+        if weight is not None:
+            weight = weight[order]
+            event_weight = np.bincount(event_group, weight[happens])[event_group] / tied
+        start, times = first[event_group], time[happens]
+        return cls(order, happens, start, group, event_group, discount, times, weight, event_weight)
 
     @property
     def n_happened(self) -> float:
