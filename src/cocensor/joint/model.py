@@ -28,6 +28,7 @@ from cocensor._files import write_whole
 from cocensor.copulas import Copula, copula_families
 from cocensor.data import Survival
 from cocensor.data.covariates import Encoding
+from cocensor.estimators.cox import from_log_hazard
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.likelihood import Drift, Likelihood
@@ -283,8 +284,7 @@ class JointModel:
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
         t = as_times(as_vector(t, "t", single=True), "t")
         hazards = margin.of(self.covariates(X, 1 if X is None else None)).at(t)
-        with np.errstate(over="ignore"):
-            return np.exp(-np.exp(hazards(slice(None), slice(None))))
+        return from_log_hazard(hazards(slice(None), slice(None)))
 
     def covariates(self, X: Any, n: int | None, name: str = "X", rows_of: str = "y") -> FloatArray:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
