@@ -21,7 +21,7 @@ from cocensor.data import Survival
 from cocensor.joint.design import Design, Standardised, standardised
 from cocensor.joint.estimates import fitted_model
 from cocensor.joint.knots import check_enough, constant_hazard, margin_bases
-from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.likelihood import BARRIER, Drift, Likelihood
 from cocensor.joint.margins import MarginForm, informative
 from cocensor.joint.model import JointModel
 from cocensor.joint.settings import (
@@ -41,8 +41,7 @@ from cocensor.warnings import FitWarning
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)
-#: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
-BARRIER = 1e-4
+# How many times as much barriers weigh before the lowest one.
 _HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
 # What τ² costs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their number
 # grows, and holds θ where a few hundred subjects would take any.
@@ -208,7 +207,7 @@ class JointProblem:
         kind, reason = as_time_kind(outcomes, time_kind)
         log_t = np.log(outcomes.time)
         ends = np.unique(outcomes.time[outcomes.event | outcomes.dropout]) if kind == "grouped" else None
-        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, BARRIER, own_weight)
+        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, own_weight)
         Z = standardised(design, counted, weight)
         drift = None
         if design.varying:

@@ -18,7 +18,7 @@ from cocensor._newton import Minimum
 from cocensor.joint.after_dropout import LaterDropout, LaterSlopes
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
-from cocensor.joint.fit import BARRIER, JointProblem
+from cocensor.joint.fit import JointProblem
 from cocensor.joint.margins import Margin, log_or_zero
 from cocensor.joint.model import JointModel
 from cocensor.joint.settings import Link
@@ -49,7 +49,7 @@ class JointInfluence:
         for barrier in likelihood.barriers:
             pull[barrier.at] += barrier.derivatives(self.optimum.point[barrier.at]).gradient
         moved = np.linalg.solve(self.optimum.at.hessian * likelihood.n, pull)
-        return bool(pull @ moved > _ACTIVE * BARRIER)
+        return bool(pull @ moved > _ACTIVE * likelihood.barrier)
 
     def psi(self, gradient: FloatArray) -> Iterator[tuple[Rows, FloatArray]]:
         """The influence of each subject on scores with a ``gradient`` in the parameters, in the units of the data."""

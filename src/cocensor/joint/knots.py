@@ -11,7 +11,7 @@ from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import quantile
 from cocensor.copulas import Independence
 from cocensor.data import Survival
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.likelihood import BARRIER, Likelihood
 from cocensor.joint.margins import Basis, MarginForm
 from cocensor.joint.settings import Knots
 
@@ -28,7 +28,6 @@ def chosen_basis(
     happened: BoolArray,
     ends: FloatArray | None,
     most: int,
-    barrier: float,
     weight: FloatArray | None = None,
 ) -> Basis:
     r"""Inner knots as the data need them, ``most`` at most.
@@ -52,7 +51,7 @@ def chosen_basis(
             break
         worse += 1
         for basis in _placed(own, inner, own_weight):
-            aic = 2.0 * (negative_loglik(basis, *counts, barrier) + basis.size)
+            aic = 2.0 * (negative_loglik(basis, *counts) + basis.size)
             if aic < lowest:
                 best, lowest, worse = basis, aic, 0
         if worse == 2:
@@ -96,11 +95,11 @@ def in_intervals(time: FloatArray, happened: BoolArray, weight: FloatArray) -> t
     return Survival(np.tile(ends, 2), is_event, ~is_event), np.concatenate((events, left))
 
 
-def negative_loglik(basis: Basis, y: Survival, weight: FloatArray, barrier: float) -> float:
+def negative_loglik(basis: Basis, y: Survival, weight: FloatArray) -> float:
     """The value at the best fit of a margin alone, to outcomes at the ends of intervals."""
     ends = np.unique(y.time)
     basis, never = basis.orthonormal(np.log(ends)), Basis(np.empty(0), present=False)
-    likelihood = Likelihood(y, np.empty((len(y), 0)), (basis, never), ends, barrier, weight=weight)
+    likelihood = Likelihood(y, np.empty((len(y), 0)), (basis, never), ends, BARRIER, weight=weight)
 
     def value(point: FloatArray) -> float:
         return -likelihood.value(point, Independence())
@@ -126,7 +125,6 @@ def margin_bases(
     margins: MarginForm,
     knots: Knots,
     ends: FloatArray | None,
-    barrier: float,
     weight: FloatArray | None,
 ) -> tuple[tuple[Basis, Basis], str]:
     """The bases of event and dropout, orthonormal, and where there are fewer knots than asked for a clause on that.
@@ -166,7 +164,7 @@ def margin_bases(
         elif knots == "auto":
             # One for each time, where somebody is seen to outlast them.
             outlasted = ends is not None and bool(y.t_max > own_times[-1])
-            basis = chosen_basis(y, happened, ends, most + outlasted, barrier, weight)
+            basis = chosen_basis(y, happened, ends, most + outlasted, weight)
         else:
             if knots > most:
                 fewer += f"; {most} inner knots for the {what}s at {own_times.size} times"

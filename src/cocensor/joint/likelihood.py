@@ -31,6 +31,8 @@ from cocensor.copulas.base import log_step
 from cocensor.data import Survival
 from cocensor.joint.margins import Barrier, Basis, informative, last_end, log_or_zero, start_of_group
 
+#: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
+BARRIER = 1e-4
 #: Some subjects of a contribution, and what multiplies the parameters in each of its predictors.
 _Designs = tuple[slice, list[FloatArray]]
 
