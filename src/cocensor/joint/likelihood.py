@@ -69,7 +69,8 @@ class _Contribution:
 
     def blocks(self, size: int = 0) -> Iterator[_Designs]:
         """Some subjects and their designs, where each has about ``size`` values beside."""
-        for rows in row_blocks(self.subjects.size, max(self.predictors[0].at.size, size)):
+        width = max(self.predictors[0].at.size, self.X.shape[1], size)
+        for rows in row_blocks(self.subjects.size, width):
             X = self.X[self.subjects[rows]]
             yield rows, [predictor.design(rows, X) for predictor in self.predictors]
 
