@@ -35,6 +35,8 @@ from cocensor.joint.margins import Barrier, Basis, informative, last_end, log_or
 BARRIER = 1e-4
 #: Some subjects of a contribution, and what multiplies the parameters in each of its predictors.
 _Designs = tuple[slice, list[FloatArray]]
+# The parameters that a predictor is linear in.
+_Place = slice | IntArray
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
@@ -69,7 +71,7 @@ class _Contribution:
 
     def blocks(self, size: int = 0) -> Iterator[_Designs]:
         """Some subjects and their designs, where each has about ``size`` values beside."""
-        width = max(self.predictors[0].at.size, self.X.shape[1], size)
+        width = max(self.predictors[0].basis.size + self.X.shape[1], size)
         for rows in row_blocks(self.subjects.size, width):
             X = self.X[self.subjects[rows]]
             yield rows, [predictor.design(rows, X) for predictor in self.predictors]
@@ -126,8 +128,7 @@ class Likelihood:
             self.contributions.append(_Contribution(formula, predictors, X, rows, own_weight))
 
         def log_hazard(margin: int, t: FloatArray) -> _LogHazard:
-            span = self.spans[margin]
-            return _LogHazard(np.arange(span.start, span.stop), bases[margin], t, drift)
+            return _LogHazard(self.spans[margin], bases[margin], t, drift)
 
         for own, happened in ((0, y.event), (1, y.dropout)):
             rows = np.flatnonzero(happened & counted)
@@ -279,7 +280,7 @@ class Likelihood:
         theta: float,
         fixed: bool,
         order: Literal[1, 2],
-    ) -> Iterator[tuple[slice, list[FloatArray], list[IntArray], Jet]]:
+    ) -> Iterator[tuple[slice, list[FloatArray], list[_Place], Jet]]:
         """Some subjects of a part, what they contribute, and the designs and parameters of its variables.
 
         θ is the last variable, unless it is ``fixed``; it is the same for all.
@@ -288,7 +289,7 @@ class Likelihood:
         copula = family(theta)
         if not fixed:
             copula = family.formulas_at(Jet.variable(theta, m, m + 1, order=order))
-            places.append(np.array([self.n_parameters]))
+            places.append(slice(self.n_parameters, self.n_parameters + 1))
         for rows, designs in blocks:
             predictions = part.predictions(rows, designs, parameters)
             variables = [Jet.variable(x, i, len(places), order=order) for i, x in enumerate(predictions)]
@@ -298,7 +299,7 @@ class Likelihood:
 
 
 def _gather(
-    gradient: FloatArray, hessian: FloatArray, jet: Jet, designs: list[FloatArray], places: list[IntArray]
+    gradient: FloatArray, hessian: FloatArray, jet: Jet, designs: list[FloatArray], places: list[_Place]
 ) -> None:
     """Add derivatives in the variables as those in the parameters."""
     n = len(designs[0])
@@ -308,9 +309,13 @@ def _gather(
     for (i, j), second in zip(jet.pairs, jet.second, strict=True):
         if second is not None:
             block = (designs[i] * np.broadcast_to(second, n)[:, None]).T @ designs[j]
-            hessian[np.ix_(places[i], places[j])] += block
+            rows, columns = places[i], places[j]
+            if isinstance(rows, slice):
+                hessian[rows, columns] += block
+            else:  # a slope, which has no other variable beside it
+                hessian[np.ix_(rows, rows)] += block
             if i != j:
-                hessian[np.ix_(places[j], places[i])] += block.T
+                hessian[columns, rows] += block.T
 
 
 @dataclass(frozen=True)
@@ -337,7 +342,7 @@ class _LogHazard:
     Where the margin has not begun, or what it is of never happens, the log-hazard is the smallest.
     """
 
-    at: IntArray
+    at: _Place
     basis: Basis
     t: FloatArray
     drift: Drift | None
