@@ -450,7 +450,7 @@ class DependenceProfile:
 
     @property
     def statement(self) -> str:
-        """The profile in words, and the choice beside it where they differ."""
+        """What the profile says, and the choice beside it where they differ, in words."""
         return view("text.profile_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
