@@ -11,8 +11,7 @@ from benchmarks.coverage.measures import limit, percent, shown
 from benchmarks.coverage.setting import GRID
 from benchmarks.tables import markdown, section
 from cocensor._checks import FloatArray
-from cocensor.inference.along_axis import AxisCurve, lead
-from cocensor.inference.tipping import tipping_points, undecided
+from cocensor.inference.along_axis import AxisCurve, lead, tipping_points, undecided
 
 _TAUS = np.array(GRID)
 #: The estimates of one repeat along τ, and how many standard errors a band over all τ reaches.
@@ -50,7 +49,7 @@ def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _known(true: FloatArray) -> AxisCurve:
-    return AxisCurve.normal(_TAUS, true, 0.0 * true)
+    return AxisCurve(_TAUS, true, 0.0 * true)
 
 
 def _lines(rows: pd.DataFrame) -> Iterator[Line]:
@@ -58,7 +57,7 @@ def _lines(rows: pd.DataFrame) -> Iterator[Line]:
     for quantile, value, error in zip(
         rows["quantile"], rows[values].to_numpy(), rows[errors].to_numpy(), strict=True
     ):
-        yield AxisCurve.normal(_TAUS, value, error), quantile
+        yield AxisCurve(_TAUS, value, error), quantile
 
 
 def _bands(lines: list[Line], true: FloatArray) -> str:

@@ -10,7 +10,7 @@ Z = 1.959963984540054
 
 def curve(values, errors=1.0, taus=TAUS):
     values = np.asarray(values, dtype=float)
-    return AxisCurve.normal(np.asarray(taus), values, np.broadcast_to(errors, values.shape))
+    return AxisCurve(np.asarray(taus), values, np.broadcast_to(errors, values.shape))
 
 
 def correlated(rng, repeats, taus):

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocensor.inference.along_axis import AxisCurve, Lead, lead
-from cocensor.inference.estimates import Estimates
 from tests.inference.axis_curves import TAUS, Z, correlated, curve
 
 
@@ -90,14 +89,6 @@ def test_mirrored_and_negated_curves_have_mirrored_and_negated_leads(values):
         assert lost is None or abs(lost) >= abs(last)
 
 
-def test_a_curve_of_estimates_has_their_intervals():
-    replicates = np.random.default_rng(0).normal([5.0, 0.0], size=(400, 2))
-    estimates = Estimates(("0", "0.3"), np.array([5.0, 0.0]), np.empty((0, 2)), replicates=replicates)
-    found = AxisCurve.of(np.array([0.0, 0.3]), estimates, 0.9)
-    np.testing.assert_allclose(found.low, np.quantile(replicates, 0.05, axis=0))
-    assert found.sides.tolist() == [1.0, 0.0]
-
-
 @pytest.mark.parametrize(
     ("arguments", "named", "value"),
     [
@@ -109,7 +100,7 @@ def test_a_curve_of_estimates_has_their_intervals():
 )
 def test_refusals_of_curves(arguments, named, value):
     with pytest.raises(ValueError, match=named) as refused:
-        AxisCurve.normal(*arguments)
+        AxisCurve(*arguments)
     assert value in str(refused.value)
 
 

@@ -59,26 +59,6 @@ def test_all_estimates_apart_are_the_differences_of_their_pairs(data, replicates
     assert np.isnan(found.apart.standard_errors[[2, 4]]).all()
 
 
-def test_exact_variances_take_the_place_of_those_of_the_rows_and_keep_correlations(data):
-    means = means_of(data)
-    exact = Estimates(means.names, means.values, means.rows, variances=np.array([4.0, 9.0, 0.25]))
-    np.testing.assert_allclose(exact.standard_errors, [2.0, 3.0, 0.5])
-    correlation = exact.covariance / np.outer(exact.standard_errors, exact.standard_errors)
-    np.testing.assert_allclose(correlation, np.corrcoef(data.T), atol=1e-12)
-
-
-def test_a_variance_that_the_rows_know_nothing_of_gives_no_interval():
-    found = Estimates(("a", "b"), np.zeros(2), np.zeros((3, 2)), variances=np.array([0.0, 0.1]))
-    np.testing.assert_array_equal(found.standard_errors, [0.0, np.nan])
-
-
-def test_equal_variances_scale_equal_columns_alike():
-    rows = np.array([[0.1, 0.1], [0.7, 0.7], [-0.8, -0.8]])
-    apart = Estimates(("a", "b"), np.array([0.3, 0.3]), rows, np.array([0.7, 0.7])).differences([("a", "b")])
-    assert apart.values[0] == 0
-    assert apart.standard_errors[0] == 0
-
-
 @pytest.mark.parametrize("noise", [0.0, 1e-15])
 def test_a_difference_by_rounding_alone_is_none(noise):
     rows = np.random.default_rng(0).standard_normal((20, 1)) * [1.0, 1.0 + noise]
@@ -116,7 +96,7 @@ def test_what_is_missing_has_no_interval_and_says_why_in_its_differences_too(dat
     apart = partly.differences([("m0", "m1"), ("m0", "m2")])
     assert [each.missing for each in apart] == [None, "no event by t"]
     assert np.isnan(apart.standard_errors).tolist() == [False, True]
-    np.testing.assert_allclose(partly.covariance[:2, :2], means.covariance[:2, :2])
+    np.testing.assert_allclose(partly.errors[:, :2], means.errors[:, :2])
 
 
 def test_an_estimate_that_is_not_there_says_so():
@@ -136,7 +116,7 @@ def test_intervals_of_the_bootstrap_are_quantiles_of_its_replicates():
 def test_replicates_give_covariances_and_samples_without_an_estimate_are_left_out():
     replicates = np.random.default_rng(1).standard_normal((200, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
     whole = Estimates(("a", "b"), np.zeros(2), np.empty((0, 2)), replicates=replicates)
-    np.testing.assert_allclose(whole.covariance, np.cov(replicates.T))
+    np.testing.assert_allclose(whole.errors.T @ whole.errors, np.cov(replicates.T))
     holes = replicates.copy()
     holes[:20, 0] = np.nan
     holed = Estimates(("a", "b"), np.zeros(2), np.empty((0, 2)), replicates=holes)

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cocensor.inference.along_axis import AxisCurve
-from cocensor.inference.ignorance import imbens_manski_constant, uncertainty
+from cocensor.inference.along_axis import AxisCurve, imbens_manski_constant, uncertainty
 from tests.inference.axis_curves import curve
 
 GRID = [0.0, 0.2, 0.4, 0.6]
@@ -110,8 +109,8 @@ def test_refusals(low, high, named, value):
 
 def test_curves_of_several_levels_are_refused():
     curves = {
-        "frank": AxisCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.9),
-        "joe": AxisCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.95),
+        "frank": AxisCurve(np.zeros(1), np.ones(1), np.ones(1), 0.9),
+        "joe": AxisCurve(np.zeros(1), np.ones(1), np.ones(1), 0.95),
     }
     with pytest.raises(ValueError, match=r"confidence_level.*0\.9"):
         uncertainty(curves, 0.0, 0.0)

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocensor.inference.along_axis import AxisCurve
-from cocensor.inference.tipping import Stretch, tipping_points, undecided
+from cocensor.inference.along_axis import AxisCurve, Stretch, tipping_points, undecided
 from tests.inference.axis_curves import Z, correlated, curve
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8]
@@ -127,7 +126,7 @@ def test_the_interval_holds_the_true_tipping_point_as_often_as_it_says():
     rng, repeats, taus = np.random.default_rng(31), 2000, np.linspace(0.0, 0.9, 10)
     held = decided = near = 0
     for errors in correlated(rng, repeats, taus):
-        found = AxisCurve.normal(taus, 12 * (taus - 0.43) + errors, np.ones(10))
+        found = AxisCurve(taus, 12 * (taus - 0.43) + errors, np.ones(10))
         held += any(_holds(stretch, 0.43) for stretch in undecided(found))
         points = tipping_points({"frank": found})
         near += bool(points) and any(_holds(point.interval, 0.43) for point in points)

@@ -5,9 +5,8 @@ import pytest
 
 import cocensor as cc
 from cocensor._newton import Derivatives, minimise
-from cocensor.joint.fit import BARRIER
-from cocensor.joint.knots import CANDIDATES, _Intervals, chosen_basis, constant_hazard
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.knots import CANDIDATES, chosen_basis, constant_hazard, in_intervals, negative_loglik
+from cocensor.joint.likelihood import BARRIER, Likelihood
 from cocensor.joint.margins import Basis
 
 MANY = 10**9
@@ -30,7 +29,7 @@ def sample(form, n, seed):
 
 
 def inner(y, most=MANY):
-    return max(chosen_basis(y, y.event, None, most, BARRIER).knots.size - 2, 0)
+    return max(chosen_basis(y, y.event, None, most).knots.size - 2, 0)
 
 
 @pytest.mark.parametrize("n", [300, 3_000])
@@ -49,7 +48,7 @@ def test_an_excess_in_the_first_hundredth_is_followed():
         rng.random(4_000) < 0.01, rng.uniform(0.0005, 0.001, 4_000), 1.0 + rng.weibull(4.0, 4_000)
     )
     y = cc.Survival.from_latent(event, np.full(4_000, 9.0))
-    knots = np.exp(chosen_basis(y, y.event, None, MANY, BARRIER).knots)
+    knots = np.exp(chosen_basis(y, y.event, None, MANY).knots)
     assert np.sum(knots < 1.0) >= 2
 
 
@@ -63,9 +62,9 @@ def test_grouped_times_have_a_knot_for_each():
     y = sample("weibull", 2_000, 1)
     ends = np.quantile(y.time, [0.2, 0.4, 0.6, 0.8, 1.0])
     grouped = cc.Survival(ends[np.searchsorted(ends, y.time)], y.event)
-    basis = chosen_basis(grouped, grouped.event, ends, 3, BARRIER)
+    basis = chosen_basis(grouped, grouped.event, ends, 3)
     np.testing.assert_allclose(np.exp(basis.knots), ends)
-    assert chosen_basis(grouped, grouped.event, ends, 2, BARRIER).knots.size == 4
+    assert chosen_basis(grouped, grouped.event, ends, 2).knots.size == 4
 
 
 @pytest.mark.parametrize("knots", [[0.5], [0.05, 0.5, 1.5, 2.5]])
@@ -89,8 +88,8 @@ def test_counts_in_intervals_say_what_the_likelihood_says(knots):
         start = constant_hazard(basis, y.n_events, float(y.time.sum()))
         return minimise(derivatives, value, start, tolerance=1e-3).value
 
-    counts = _Intervals.of(y.time, y.event, np.ones(len(y)))
-    assert counts.weight[counts.y.event].sum() == y.n_events
+    counts = in_intervals(y.time, y.event, np.ones(len(y)))
+    assert counts[1][counts[0].event].sum() == y.n_events
     straight, bent = Basis(np.empty(0)), Basis(np.log([0.01, *knots, 3.0]))
-    gain = counts.negative_loglik(straight, BARRIER) - counts.negative_loglik(bent, BARRIER)
+    gain = negative_loglik(straight, *counts) - negative_loglik(bent, *counts)
     assert gain == pytest.approx(exact(straight) - exact(bent), rel=0.02, abs=0.1)

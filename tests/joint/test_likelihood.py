@@ -163,7 +163,7 @@ def test_the_contribution_of_ties_is_by_what_comes_first():
     likelihood = Likelihood(y, np.empty((3, 0)), bases("weibull"), np.array([1.0]))
     copula, margins = cc.Clayton(2.0), np.array([-0.3, 1.0, 0.2, 1.0])
     parts = [
-        part.formula(copula, *part.log_hazards(rows, designs, margins))
+        part.formula(copula, *part.predictions(rows, designs, margins))
         for part in likelihood.contributions
         for rows, designs in part.blocks()
     ]

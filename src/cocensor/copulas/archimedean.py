@@ -1,4 +1,4 @@
-"""What copulas with a generator can do besides: the Copula-Graphic estimator rests on it."""
+"""Copulas with a generator, on which the Copula-Graphic estimator rests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""What every copula can do.
+r"""The base of all copulas.
 
 A family writes its formulas once, in cumulative hazards: ``x = −log u`` and ``y = −log v`` with
 ``C(u, v) = P(U ≤ u, V ≤ v)``. That is where they stay accurate (u down to 1e-300, and near 1), and it is

@@ -78,7 +78,7 @@ class Frank(ArchimedeanCopula):
         log_z = -x - y + _log_g(theta * u) + _log_g(theta * v) - _log_g(theta)
         if abs(theta) < 0.5:  # smooth through independence
             return log_z + xp.log(log1p_over(-theta * xp.exp(log_z)))
-        log_size = _log_of(abs(theta))
+        log_size = namespace(theta).log(abs(theta))
         log_w = log_z + log_size
         if theta < 0:
             return log_softplus(log_w) - log_size
@@ -191,8 +191,3 @@ def _log_g(z: Any) -> Any:
     near = size < 0.1
     far = size if xp is np else xp.where(near, 1.0, size)  # of plain numbers 0/0 would raise
     return series_where(near, z, _LOG_G[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))
-
-
-def _log_of(theta: Any) -> Any:
-    """The logarithm of a parameter, which may be a jet."""
-    return namespace(theta).log(theta)

@@ -50,16 +50,16 @@ class Gaussian(Copula):
     numpy_alone = True
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        if any(isinstance(each, Jet) for each in (x, y, self.theta)):
+        if any(isinstance(argument, Jet) for argument in (x, y, self.theta)):
             return self._log_cdf_jet(x, y)
         return log_cdf_by_symmetry(self._log_cdf_below, x, y)
 
     def _log_cdf_jet(self, x: Any, y: Any) -> Any:
         """With derivatives that need no quadrature: those of C are −u h₁, −v h₂ and the normal density."""
         arguments = [x, y, self.theta]
-        plain = [value_of(each) for each in arguments]
+        plain = [value_of(argument) for argument in arguments]
         value = Gaussian.formulas_at(plain[2])._log_cdf(plain[0], plain[1])
-        a, b, rho = (Jet.variable(each, i, 3) for i, each in enumerate(plain))
+        a, b, rho = (Jet.variable(number, i, 3) for i, number in enumerate(plain))
         lifted: Any = Gaussian.formulas_at(rho)  # whose formulas take jets as well
         logs = (lifted._log_hfunc1(a, b) - a, lifted._log_hfunc1(b, a) - b, lifted._log_normal_density(a, b))
         slopes = [sign * np.exp(log.value - value) for sign, log in zip((-1.0, -1.0, 1.0), logs, strict=True)]

@@ -49,7 +49,7 @@ class Joe(ArchimedeanCopula):
 
     @property
     def _log_theta(self) -> Any:
-        """Of a number or of a jet."""
+        """The logarithm of θ, which may be a jet."""
         return namespace(self.theta).log(self.theta)
 
     def _log_1m_power(self, x: FloatArray) -> FloatArray:

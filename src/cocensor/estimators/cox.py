@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -140,13 +140,13 @@ class CoxPH:
         # The penalty is on the coefficients of the user's own units.
         penalty = self.ridge / scale**2 / unit
         with one_blas_thread:
-            found = self._minimised(Z, sets, penalty)
-            inverse = _inverse(found.at.hessian)
-        coef = found.point
+            optimum = self._minimised(Z, sets, penalty)
+            inverse = inverse_or_nan(optimum.at.hessian)
+        coef = optimum.point
         self.coef_ = coef / scale
         self.covariance_ = inverse / np.outer(scale, scale) / unit
         self.log_likelihood_ = unit * (
-            -found.value + 0.5 * float(penalty @ coef**2) - sets.n_happened * np.log(unit)
+            -optimum.value + 0.5 * float(penalty @ coef**2) - sets.n_happened * np.log(unit)
         )
         self.centre_, self.log_baseline_at_centre_ = centre, sets.log_breslow(Z @ coef)
         return self
@@ -222,7 +222,7 @@ class CoxPH:
                 least_at_start.append(curvature[0])
             return bool(curvature[0] <= _VANISHED * least_at_start[0])
 
-        found = minimise(
+        optimum = minimise(
             lambda coef: sets.derivatives(Z, coef, penalty),
             None,
             np.zeros(Z.shape[1]),
@@ -232,8 +232,8 @@ class CoxPH:
             slack=1e-12,
             hopeless=vanished,
         )
-        self.converged_, self.n_iter_ = found.converged, found.n_iter
-        if not found.converged:
+        self.converged_, self.n_iter_ = optimum.converged, optimum.n_iter
+        if not optimum.converged:
             warnings.warn(
                 f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate "
                 "events from the rest, so that its coefficient has no finite estimate; set ridge "
@@ -241,7 +241,7 @@ class CoxPH:
                 FitWarning,
                 stacklevel=3,
             )
-        return found
+        return optimum
 
 
 def centre_and_scale(
@@ -260,7 +260,7 @@ def centre_and_scale(
     return centre, np.where(scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300), 0.0, scale)
 
 
-def _inverse(information: FloatArray) -> FloatArray:
+def inverse_or_nan(information: FloatArray) -> FloatArray:
     """The inverse; NaN where coefficients have run off until no information is left."""
     try:
         return np.asarray(np.linalg.inv(information), dtype=np.float64)
@@ -307,8 +307,8 @@ class RiskSets:
     event_group: npt.NDArray[np.intp]  # of each event
     discount: FloatArray  # of each event
     times: FloatArray  # of each event
-    weight: FloatArray | None = None  # of each sorted subject
-    event_weight: FloatArray | None = None  # of each event, the mean of those tied
+    weight: FloatArray | None  # of each sorted subject
+    event_weight: FloatArray | None  # of each event, the mean of those tied
 
     @classmethod
     def build(cls, y: Survival, of: WhichMargin, ties: Ties, weight: FloatArray | None = None) -> RiskSets:
@@ -326,18 +326,18 @@ class RiskSets:
         first = np.flatnonzero(new)
         event_group = group[happens]
         position = np.arange(event_group.size) - np.searchsorted(event_group, event_group)
-        tied = np.bincount(event_group, minlength=first.size)[event_group]
+        tied = np.bincount(event_group)[event_group]
         discount = position / tied if ties == "efron" else np.zeros(event_group.size)
-        sets = cls(order, happens, first[event_group], group, event_group, discount, time[happens])
-        if weight is None:
-            return sets
-        weight = weight[order]
-        total = np.bincount(event_group, weight[happens], minlength=first.size)
-        return replace(sets, weight=weight, event_weight=total[event_group] / tied)
+        event_weight = None
+        if weight is not None:
+            weight = weight[order]
+            event_weight = np.bincount(event_group, weight[happens])[event_group] / tied
+        start, times = first[event_group], time[happens]
+        return cls(order, happens, start, group, event_group, discount, times, weight, event_weight)
 
     @property
     def n_happened(self) -> float:
-        """How many events there are, by their weights."""
+        """The number of events, by their weights."""
         return float(self.times.size if self.event_weight is None else self.event_weight.sum())
 
     @property
@@ -353,87 +353,70 @@ class RiskSets:
         relative = Z @ coef
         shift = relative.max()
         weight = by_weight(np.exp(relative - shift), self.weight)
-        sums, tied = self._sums(weight)
+        sums, means = self._seen(Z, weight)
         if sums.min() < _LIGHTEST:
             return Derivatives(np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan))
-        each = self.event_weight
-        mine = None if self.weight is None else self.weight[self.happens]
+        own_weight = None if self.weight is None else self.weight[self.happens]
         value = float(
-            np.sum(by_weight(relative[self.happens] - shift, mine)) - np.sum(by_weight(np.log(sums), each))
+            np.sum(by_weight(relative[self.happens] - shift, own_weight))
+            - np.sum(by_weight(np.log(sums), self.event_weight))
         )
-        weighted = Z * weight[:, None]
-        means = (_from_the_end(weighted)[self.start] - self.discount[:, None] * tied(weighted)) / sums[
-            :, None
-        ]
-        counted = by_weight(means, each)
-        gradient = by_weight(Z[self.happens], mine).sum(axis=0) - counted.sum(axis=0)
+        counted = by_weight(means, self.event_weight)
+        gradient = by_weight(Z[self.happens], own_weight).sum(axis=0) - counted.sum(axis=0)
         # Σ over events of the second moments, gathered by subject: each takes part with the hazard it has met.
-        steps = by_weight(1.0 / sums, each)
-        hazard = self._per_subject(steps)
-        own = np.bincount(self.event_group, self.discount * steps, minlength=self.group[-1] + 1)[self.group]
-        met = hazard - np.where(self.happens, own, 0.0)
-        information = (weighted * met[:, None]).T @ Z - counted.T @ means
+        met = self._met(by_weight(1.0 / sums, self.event_weight))
+        information = (Z * (weight * met)[:, None]).T @ Z - counted.T @ means
         value -= 0.5 * float(penalty @ coef**2)
         return Derivatives(-value, penalty * coef - gradient, information + np.diag(penalty))
 
     def log_breslow(self, relative: FloatArray) -> StepFunction:
         """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β), both sums of weights."""
         shift = relative.max()
-        at_risk = _from_the_end(by_weight(np.exp(relative - shift), self.weight))[self.start]
+        at_risk = self.over_risk_sets(by_weight(np.exp(relative - shift), self.weight))
         times, index = np.unique(self.times, return_inverse=True)
         steps = by_weight(1.0 / at_risk, self.event_weight)
         hazard = np.cumsum(np.bincount(index, steps), dtype=np.float64)
         return StepFunction.trusted(times, np.log(hazard) - shift, initial=-np.inf)
 
-    def _sums(self, weight: FloatArray) -> tuple[FloatArray, Any]:
-        """For each event the sum of weights over its risk set, and a function that sums over the tied ones."""
-
-        def tied(values: FloatArray) -> FloatArray:
-            mine = np.where(self.happens.reshape(-1, *(1,) * (values.ndim - 1)), values, 0.0)
-            first = np.flatnonzero(np.diff(self.group, prepend=-1))
-            sums: FloatArray = np.add.reduceat(mine, first, axis=0)
-            return sums[self.event_group]
-
-        return _from_the_end(weight)[self.start] - self.discount * tied(weight), tied
-
-    def _per_subject(self, per_event: FloatArray) -> FloatArray:
-        """For each subject the sum of ``per_event`` over the events in whose risk set it was."""
-        per_group = np.bincount(self.event_group, per_event, minlength=self.group[-1] + 1)
-        met: FloatArray = np.cumsum(per_group, dtype=np.float64)
-        return met[self.group]
-
     def over_risk_sets(self, values: FloatArray) -> FloatArray:
         """For each event the sum of what sorted subjects have over its risk set."""
-        return _from_the_end(values)[self.start]
+        return np.add.accumulate(values[::-1], axis=0)[::-1][self.start]
 
     def score_residuals(self, Z: FloatArray, exposure: FloatArray) -> FloatArray:
-        r"""How the gradient of the log-likelihood answers to the case weight of each sorted subject.
+        r"""The derivative of the log-likelihood's gradient by the case weight of each sorted subject.
 
         With :math:`S_r` the sum of :math:`e^{x'\beta}` that event r sees, :math:`m_r` the mean of x in it and
         :math:`c_{rj}` the share that subject j has in it, it is
         :math:`\delta_j(x_j - \bar m_j) - e_j \sum_r c_{rj}(x_j - m_r)/S_r`, where :math:`\bar m_j` is the mean over
         the events tied with that of j. They sum to the gradient.
         """
-        sums, tied = self._sums(exposure)
-        weighted = Z * exposure[:, None]
-        means = (self.over_risk_sets(weighted) - self.discount[:, None] * tied(weighted)) / sums[:, None]
-        steps = np.column_stack((np.ones(sums.size), means)) / sums[:, None]
-        mine = np.where(
-            self.happens[:, None], self._by_group(self.discount[:, None] * steps)[self.group], 0.0
-        )
-        met = np.cumsum(self._by_group(steps), axis=0)[self.group] - mine
+        sums, means = self._seen(Z, exposure)
+        met = self._met(np.column_stack((np.ones(sums.size), means)) / sums[:, None])
         residuals: FloatArray = exposure[:, None] * (met[:, 1:] - Z * met[:, :1])
         count = np.bincount(self.event_group)[self.event_group]
         residuals[self.happens] += Z[self.happens] - self._by_group(means)[self.event_group] / count[:, None]
         return residuals
 
+    def _seen(self, Z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The sum of weights that each event sees, and the means of covariates by them."""
+
+        def seen(values: FloatArray) -> FloatArray:
+            tied = self._by_group(values[self.happens])[self.event_group]
+            return self.over_risk_sets(values) - by_weight(tied, self.discount)
+
+        sums = seen(weight)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return sums, seen(Z * weight[:, None]) / sums[:, None]
+
+    def _met(self, steps: FloatArray) -> FloatArray:
+        """For each subject the sum of the events' ``steps`` that saw it, each by the share that it had."""
+        own = self._by_group(by_weight(steps, self.discount))[self.group]
+        own[~self.happens] = 0.0
+        return np.cumsum(self._by_group(steps), axis=0)[self.group] - own
+
     def _by_group(self, per_event: FloatArray) -> FloatArray:
         """The sums of rows ``per_event`` over the events of each group."""
-        groups, first = np.unique(self.event_group, return_index=True)
         total = np.zeros((self.group[-1] + 1, *per_event.shape[1:]))
-        total[groups] = np.add.reduceat(per_event, first, axis=0)
+        first = np.flatnonzero(np.diff(self.event_group, prepend=-1))
+        total[self.event_group[first]] = np.add.reduceat(per_event, first, axis=0)
         return total
-
-
-def _from_the_end(values: FloatArray) -> FloatArray:
-    return np.add.accumulate(values[::-1], axis=0)[::-1]

@@ -1,4 +1,4 @@
-r"""How each subject moves a cumulative hazard that was estimated from a sample.
+r"""The influence of each subject on a cumulative hazard that was estimated from a sample.
 
 Of a share ε of the sample given to subject j, with the rest shrunk by 1 − ε, let a dot be the derivative by ε. The
 Kaplan–Meier curve of dropout has :math:`-\log G = -\sum_u \log(1 - m_u/y_u)` with m dropouts among y at risk, events
@@ -62,7 +62,7 @@ class HazardInfluence:
 
 
 def of_kaplan_meier(y: Survival) -> HazardInfluence:
-    """Of the Kaplan–Meier curve of dropout; a last step to 0, where no derivative is, has none."""
+    """The influence on the Kaplan–Meier curve of dropout; a last step to 0, where no derivative is, has none."""
     table = y.risk_table
     rows = np.flatnonzero(table.dropouts)
     steps, dropouts = table.times[rows], table.dropouts[rows].astype(float)
@@ -87,7 +87,7 @@ def of_kaplan_meier(y: Survival) -> HazardInfluence:
 
 
 def of_cox(model: CoxPH, X: Any, y: Survival) -> HazardInfluence:
-    """Of a Cox model at its centre, fitted to ``X`` and ``y``."""
+    """The influence on a Cox model at its centre, fitted to ``X`` and ``y``."""
     sets = RiskSets.build(y, model.of, model.ties)
     Z = (as_matrix(X, "X") - model.centre_)[sets.order]
     relative = Z @ model.coef_

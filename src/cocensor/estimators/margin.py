@@ -1,4 +1,4 @@
-"""What Kaplan–Meier and Copula-Graphic share: one margin of (E, C) from observed outcomes."""
+"""Kaplan–Meier and Copula-Graphic: one margin of (E, C) from observed outcomes."""
 
 from __future__ import annotations
 
@@ -71,9 +71,8 @@ class MarginEstimator:
         """
         t = as_times(t, "t")
         rule = self._tail_rule(t, tail, "t")
-        known = np.asarray(self._fitted()(t, side))
         beyond = tail_values(rule, self._last, self.t_max_, t)
-        return scalar_like(np.where(t > self.support_, beyond, known), t)
+        return scalar_like(np.where(t > self.support_, beyond, self._fitted()(t, side)), t)
 
     def variance(self, t: npt.ArrayLike) -> Any:
         r"""The variance of S(t), by the infinitesimal jackknife.
@@ -152,9 +151,9 @@ class MarginEstimator:
         r"""The restricted mean survival time :math:`\int_0^{horizon} S(t)\,dt`."""
         horizon = as_times(horizon, "horizon")
         rule = self._tail_rule(horizon, tail, "horizon")
-        known = self._fitted().integrate(0.0, np.minimum(horizon, self.t_max_))
+        within = self._fitted().integrate(0.0, np.minimum(horizon, self.t_max_))
         beyond = tail_area(rule, self._last, self.t_max_, self.t_max_, np.maximum(horizon, self.t_max_))
-        return scalar_like(np.asarray(known + beyond), horizon)
+        return scalar_like(np.asarray(within + beyond), horizon)
 
     def margin_time(
         self,
@@ -443,7 +442,7 @@ def given_dropout(
 
     ``s_t`` and ``s_c`` are S_E at t and after c; ``above`` and ``below`` are S_C before and after c.
     """
-    x_t, x_c, upper, lower = (hazard_from_survival(each) for each in (s_t, s_c, above, below))
+    x_t, x_c, upper, lower = map(hazard_from_survival, (s_t, s_c, above, below))
     step = (lower > upper) | (below == 0)
 
     def log_chance(x: FloatArray) -> FloatArray:
@@ -464,7 +463,7 @@ def given_dropout(
 
 def given_end(copula: Copula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:
     """P(E > t given E > c, C > c) = C(s_t, v)/C(s_c, v), with v = S_C(c) > 0; broadcasts."""
-    x_t, x_c, y = (hazard_from_survival(each) for each in (s_t, s_c, v))
+    x_t, x_c, y = map(hazard_from_survival, (s_t, s_c, v))
     ratio = np.exp(copula.log_cdf_hazard(x_t, y) - copula.log_cdf_hazard(x_c, y))
     return np.where(s_t > 0, np.minimum(ratio, 1.0), 0.0)
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cocensor._checks import BoolArray, Counts, FloatArray, IntArray, Rows, row_blocks
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import lookup, running_logsumexp, segments
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.data import RiskTable, StepFunction, Survival
@@ -120,11 +120,11 @@ def _greenwood_increments(table: RiskTable, of: WhichMargin, n_steps: int) -> tu
         events = np.where(table.events > 0, table.events / (table.at_risk * after_events), 0.0)
         dropouts = np.where(table.dropouts > 0, table.dropouts / (after_events * table.after_dropouts), 0.0)
     earlier = np.concatenate(([0.0], np.cumsum(events + dropouts)[:-1]))
-    if of == "event":
-        rows = np.flatnonzero(table.events)[:n_steps]
-        return events[rows], earlier[rows]
-    rows = np.flatnonzero(table.dropouts)[:n_steps]
-    return dropouts[rows], earlier[rows] + events[rows]
+    own, before, counts = events, earlier, table.events
+    if of == "dropout":
+        own, before, counts = dropouts, earlier + events, table.dropouts
+    rows = np.flatnonzero(counts)[:n_steps]
+    return own[rows], before[rows]
 
 
 def _sum_after(values: FloatArray) -> FloatArray:
@@ -136,7 +136,7 @@ Pulled = tuple[Rows, FloatArray]
 
 
 class MarginGradient(NamedTuple):
-    """Of several functionals, by the hazards of margins at some rows of a :class:`PullBack`, (rows, functionals).
+    """The derivatives of several functionals by the hazards of margins at some rows of a :class:`PullBack`.
 
     By that of the event after the row, and that of the dropout before and after its dropouts; None is 0.
     """
@@ -172,9 +172,6 @@ class PullBack:
         self._dropout = _Exits.of(
             table, margin.copula, "dropout", np.asarray(margin.dropout_survival(table.times))
         )
-        # What each exit adds to who leaves by it, and takes from all who were at risk of it.
-        self._event_unit, self._event_fraction = _units(table.events, table.after_events, self._n)
-        self._dropout_unit, self._dropout_fraction = _units(table.dropouts, table.after_dropouts, self._n)
         row = self.row(y.time)
         self._subjects = np.argsort(row, kind="stable")
         self._row = row[self._subjects]
@@ -187,7 +184,7 @@ class PullBack:
     def __call__(
         self, *sources: Callable[[slice], MarginGradient], stop: int, size: int, width: int
     ) -> Iterator[Pulled]:
-        """What each subject adds by way of the margins, in blocks (subjects, functionals).
+        """The influence of each subject by way of the margins, in blocks (subjects, functionals).
 
         A source is asked for the gradient at all rows before ``stop``, from the last to the first: by blocks of rows
         that may hold ``width`` numbers each. The sum of all sources is what is pulled back.
@@ -228,10 +225,10 @@ class PullBack:
             later, gained = _sum_later(gain, gained)
             by_events += later
             by_dropouts += later
-            by_events *= self._event_unit[rows, None]
-            by_dropouts *= self._dropout_unit[rows, None]
-            at_dropouts = by_dropouts * self._dropout_fraction[rows, None]
-            after, taken = _sum_later(by_events * self._event_fraction[rows, None] + at_dropouts, taken)
+            by_events *= self._event.unit[rows, None]
+            by_dropouts *= self._dropout.unit[rows, None]
+            at_dropouts = by_dropouts * self._dropout.fraction[rows, None]
+            after, taken = _sum_later(by_events * self._event.fraction[rows, None] + at_dropouts, taken)
             values = np.concatenate((by_events + at_dropouts + after, by_dropouts + after, after))
             first, last = np.searchsorted(self._row, (rows.start, rows.stop))
             for part in row_blocks(last - first, size):
@@ -244,31 +241,40 @@ class PullBack:
 class _Exits(NamedTuple):
     """One margin at each row: log e(H) after it, and log e(x) before and after what happens at it.
 
-    The first is −∞ before the first step, the others are where there is none; ``counted`` says where H can vary.
+    The first is −∞ before the first step, the others are where there is none; ``counted`` says where H can vary. An
+    exit adds its ``unit``, N/(n_k (1 − f_k)), to who leaves by it, and takes the ``fraction`` f_k of that from all who
+    were at risk of it; the unit is 0 where nobody leaves or nobody stays.
     """
 
     log_scale: FloatArray
     log_before: FloatArray
     log_after: FloatArray
     counted: BoolArray
+    unit: FloatArray
+    fraction: FloatArray
 
     @classmethod
     def of(
         cls, table: RiskTable, copula: ArchimedeanCopula, which: WhichMargin, survival: FloatArray
     ) -> _Exits:
-        steps, happens = table.margin(which), table.events if which == "event" else table.dropouts
+        steps, leave, stay = table.margin(which), table.events, table.after_events
+        if which == "dropout":
+            leave, stay = table.dropouts, table.after_dropouts
         survival = np.concatenate(([1.0], survival))
         counted = (survival > 0) & (survival < 1)
         log_scale, log_before, log_after = (np.full(survival.size, -np.inf) for _ in range(3))
         log_scale[counted] = copula.log_elasticity(-np.log(survival[counted]))
-        rows = np.flatnonzero(happens) + 1
+        rows = np.flatnonzero(leave) + 1
         kept = counted[rows]  # all but a last step to 0
         hazard = steps.hazard[kept]
         log_before[rows[kept]] = copula.log_elasticity(hazard)
         log_after[rows[kept]] = copula.log_elasticity(hazard - np.log1p(-steps.fraction[kept]))
         if counted.any():
             log_scale[survival == 0] = log_scale[counted][-1]
-        return cls(log_scale, log_before, log_after, counted)
+        unit, fraction = np.zeros((2, survival.size))
+        np.divide(table.n, stay, out=unit[1:], where=(leave > 0) & (stay > 0))
+        fraction[rows] = steps.fraction
+        return cls(log_scale, log_before, log_after, counted, unit, fraction)
 
 
 class _Running:
@@ -300,15 +306,8 @@ class _Running:
         later, carried = _sum_later(gradient, self._carried * np.exp(reference - self._reference))
         self._carried, self._reference = carried, reference
         later += gradient
-        start, end = (np.exp(each[rows] - reference)[:, None] for each in (exits.log_before, exits.log_after))
+        start, end = (np.exp(logs[rows] - reference)[:, None] for logs in (exits.log_before, exits.log_after))
         return end * later, (end - start) * later
-
-
-def _units(leave: Counts, stay: Counts, n: int) -> tuple[FloatArray, FloatArray]:
-    """N/(n_k (1 − f_k)) and f_k by row, the first 0 where nobody leaves or nobody stays."""
-    unit = np.divide(n, stay, out=np.zeros(stay.size), where=(leave > 0) & (stay > 0))
-    fraction = np.divide(leave, leave + stay, out=np.zeros(stay.size), where=leave > 0)
-    return np.concatenate(([0.0], unit)), np.concatenate(([0.0], fraction))
 
 
 def _sum_later(values: FloatArray, carried: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,36 +1,37 @@
-"""A score, or a difference of two, along an axis of dependence: who leads beyond chance, and from where to where.
+"""A score, or a difference of two, along an axis of dependence: leads, tipping points, and ranges held plausible.
 
 The axis is Kendall's τ, or the logarithm of a hazard ratio: 0 is independence. A line is what moves along it: a family
-of copulas, or whose hazard ratio it is.
+of copulas, or whose hazard ratio it is. Functions take curves by line, where a line takes part at the positions that it
+has, and look at all lines together unless one is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, as_vector, check_choice, refuse_first
+from cocensor._checks import FloatArray, as_vector, check_choice, check_number, refuse_first
 from cocensor.inference.bands import normal_quantile
-from cocensor.inference.estimates import Estimates
+from cocensor.inference.estimates import ConfidenceInterval
 
 
 @dataclass(frozen=True, eq=False)
 class AxisCurve:
-    """Estimates along one line, each with its own interval.
+    """Estimates along one line, each with its own interval from the normal distribution.
 
     A position that the line does not reach is left out; one where there is no estimate or no interval is NaN.
     """
 
     #: Kendall's τ, or logarithms of hazard ratios; increasing.
     positions: FloatArray
-    #: At each position the estimate, its standard error and the ends of its interval.
     values: FloatArray
     standard_errors: FloatArray
-    low: FloatArray
-    high: FloatArray
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -40,7 +41,7 @@ class AxisCurve:
         falls = np.diff(positions, prepend=-np.inf) <= 0
         if falls.any():
             refuse_first(falls, positions, "positions must increase")
-        for name in ("values", "standard_errors", "low", "high"):
+        for name in ("values", "standard_errors"):
             array = np.asarray(getattr(self, name), dtype=np.float64)
             if array.shape != positions.shape:
                 raise ValueError(
@@ -49,24 +50,15 @@ class AxisCurve:
             object.__setattr__(self, name, array)
         object.__setattr__(self, "positions", positions)
 
-    @classmethod
-    def normal(
-        cls,
-        positions: FloatArray,
-        values: FloatArray,
-        standard_errors: FloatArray,
-        confidence_level: float = 0.95,
-    ) -> AxisCurve:
-        """With intervals from the normal distribution."""
-        reach = normal_quantile(confidence_level) * np.asarray(standard_errors)
-        low, high = np.asarray(values) - reach, np.asarray(values) + reach
-        return cls(positions, values, standard_errors, low, high, confidence_level)
+    @cached_property
+    def low(self) -> FloatArray:
+        """The lower ends of the intervals."""
+        return self.values - normal_quantile(self.confidence_level) * self.standard_errors
 
-    @classmethod
-    def of(cls, positions: FloatArray, estimates: Estimates, confidence_level: float = 0.95) -> AxisCurve:
-        """Of one estimate for each position, with their own kind of intervals."""
-        low, high = estimates.confidence_intervals(confidence_level)
-        return cls(positions, estimates.values, estimates.standard_errors, low, high, confidence_level)
+    @cached_property
+    def high(self) -> FloatArray:
+        """The upper ends of the intervals."""
+        return self.values + normal_quantile(self.confidence_level) * self.standard_errors
 
     @cached_property
     def sides(self) -> FloatArray:
@@ -75,10 +67,8 @@ class AxisCurve:
 
     def mirrored(self) -> AxisCurve:
         """The curve along the axis turned round."""
-        values, errors, low, high = (
-            array[::-1] for array in (self.values, self.standard_errors, self.low, self.high)
-        )
-        return AxisCurve(-self.positions[::-1], values, errors, low, high, self.confidence_level)
+        values, errors = self.values[::-1], self.standard_errors[::-1]
+        return AxisCurve(-self.positions[::-1], values, errors, self.confidence_level)
 
 
 @dataclass(frozen=True)
@@ -110,30 +100,20 @@ def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | Non
     number of points or lines is needed. A step too far needs an error to one side: either way it has a chance of at
     most half of one less the confidence level, as has the wrong side at the start.
 
-    Parameters
-    ----------
-    curves : dict of AxisCurve
-        By line. A line takes part at the positions that it has.
-    line : str, optional
-        One of them; by default all together.
-
-    Returns
-    -------
-    Lead or None
-        None where the difference is not distinct from 0 at the start.
+    None where the difference is not distinct from 0 at the start.
 
     Examples
     --------
     >>> import numpy as np
     >>> taus = np.array([0.0, 0.2, 0.4, 0.6])
-    >>> clayton = AxisCurve.normal(taus, np.array([-3.0, -2.6, -2.2, -1.0]), np.ones(4))
-    >>> frank = AxisCurve.normal(taus, np.array([-3.0, -2.3, -1.5, 0.0]), np.ones(4))
+    >>> clayton = AxisCurve(taus, np.array([-3.0, -2.6, -2.2, -1.0]), np.ones(4))
+    >>> frank = AxisCurve(taus, np.array([-3.0, -2.3, -1.5, 0.0]), np.ones(4))
     >>> lead({"clayton": clayton, "frank": frank}, "clayton")
     Lead(sign=-1, low=0.0, high=0.4, lost_below=None, lost_above=0.44...)
     >>> lead({"clayton": clayton, "frank": frank})
     Lead(sign=-1, low=0.0, high=0.2, lost_below=None, lost_above=0.28...)
     """
-    chosen = list(chosen_curves(curves, line).values())
+    chosen = list(_chosen_curves(curves, line).values())
     positions = np.unique(np.concatenate([curve.positions for curve in chosen]))
     start = float(min(positions, key=lambda at: (abs(at), -at)))
     sign = _common_side(chosen, start)
@@ -144,16 +124,6 @@ def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | Non
     return Lead(
         int(sign), 0.0 - minus_low, high, None if lost_below is None else 0.0 - lost_below, lost_above
     )
-
-
-def chosen_curves(curves: Mapping[str, AxisCurve], line: str | None) -> dict[str, AxisCurve]:
-    """The curve of one line, or of all."""
-    if not curves:
-        raise ValueError("curves is empty: at least one line is needed.")
-    if line is None:
-        return dict(curves)
-    check_choice(line, "line", tuple(curves))
-    return {line: curves[line]}
 
 
 def _walk_up(
@@ -181,9 +151,258 @@ def _reaches_zero(curve: AxisCurve, position: float, sign: float) -> float | Non
         return None
     if k == 0 or not limits[k - 1] > 0:
         return float(position)
-    return crossing(curve.positions[k - 1 : k + 1], limits[k - 1 : k + 1])
+    return _crossing(curve.positions[k - 1 : k + 1], limits[k - 1 : k + 1])
 
 
-def crossing(positions: FloatArray, values: FloatArray) -> float:
+class Stretch(NamedTuple):
+    """From one point to another; None where it may go on, past the end of the grid or a point without an interval."""
+
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class SignChange:
+    """Where the sign of an estimated difference changes along one line."""
+
+    #: A family of copulas, or whose hazard ratio it is.
+    line: str
+    #: Where the estimates are equal, if they move along lines between the points of the grid.
+    at: float
+    #: Of :func:`undecided`, the stretch that holds ``at``; None where an interval beside it is missing.
+    interval: Stretch | None
+    #: The sign of the difference further up the axis.
+    sign_above: int
+
+    def on(self, scale: Callable[[float], float]) -> SignChange:
+        """With positions on another scale, which increases with them."""
+        interval = self.interval
+        if interval is not None:
+            interval = Stretch(*(None if end is None else scale(end) for end in interval))
+        return SignChange(self.line, scale(self.at), interval, self.sign_above)
+
+
+def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> tuple[SignChange, ...]:
+    """Where the order of the estimates turns, nearest to independence first; empty where it never does.
+
+    Estimates that are equal over a stretch and differ in sign on its two sides turn at its point nearest to 0; those
+    that touch 0 and come back do not turn, nor do equal ones. Points without an estimate are passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> taus = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
+    >>> curve = AxisCurve(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
+    >>> tipping_points({"clayton": curve})[0]
+    SignChange(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
+    """
+    points = []
+    for name, curve in _chosen_curves(curves, line).items():
+        for at, sign in _turns(curve):
+            around = [stretch for low, high, stretch in _undecided(curve) if low <= at <= high]
+            points.append(SignChange(name, at, around[0] if around else None, sign))
+    return tuple(sorted(points, key=lambda point: abs(point.at)))
+
+
+def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
+    """Where the interval holds 0: stretches in their order, limits moving along lines between points.
+
+    Where two models are truly equal at one point within the grid, it lies in one of the stretches with a chance of the
+    confidence level, give or take what lines do not follow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> taus = np.array([0.0, 0.4, 0.8])
+    >>> undecided(AxisCurve(taus, np.array([-3.0, -2.5, 1.0]), np.ones(3)))
+    (Stretch(low=0.46..., high=None),)
+    """
+    return tuple(stretch for _, _, stretch in _undecided(curve))
+
+
+def _turns(curve: AxisCurve) -> list[tuple[float, int]]:
+    present = ~np.isnan(curve.values)
+    positions, values = curve.positions[present], curve.values[present]
+    turns = []
+    for i, j in pairwise(np.flatnonzero(values)):
+        if values[i] * values[j] < 0:
+            between = positions[i + 1 : j]
+            at = min(between, key=abs) if between.size else _crossing(positions[[i, j]], values[[i, j]])
+            turns.append((float(at), int(np.sign(values[j]))))
+    return turns
+
+
+def _undecided(curve: AxisCurve) -> list[tuple[float, float, Stretch]]:
+    """The ends of each stretch, and the stretch itself with None for open ends."""
+    answered = ~np.isnan(curve.low) & ~np.isnan(curve.high)
+    runs = np.split(np.arange(len(answered)), np.flatnonzero(np.diff(answered)) + 1)
+    stretches = []
+    for run in runs:
+        if not answered[run[0]]:
+            continue
+        first, last = curve.positions[run[0]], curve.positions[run[-1]]
+        for low, high in _merged([_around_zero(curve, k, min(k + 1, run[-1])) for k in run]):
+            stretch = Stretch(None if low == first else low, None if high == last else high)
+            stretches.append((low, high, stretch))
+    return stretches
+
+
+def _around_zero(curve: AxisCurve, i: int, j: int) -> tuple[float, float]:
+    """Between two neighbours, or at one point, from where to where 0 lies between the limits."""
+    positions, ends = curve.positions[[i, j]], (curve.high[[i, j]], -curve.low[[i, j]])
+    lows, highs = zip(*(_not_negative(positions, end) for end in ends), strict=True)
+    return max(lows), min(highs)
+
+
+def _not_negative(positions: FloatArray, values: FloatArray) -> tuple[float, float]:
+    """From where to where the line through two points is at least 0; from ∞ to −∞ where it is nowhere."""
+    first, second = values >= 0
+    if not (first or second):
+        return np.inf, -np.inf
+    if first and second:
+        return float(positions[0]), float(positions[1])
+    at = _crossing(positions, values)
+    return (float(positions[0]), at) if first else (at, float(positions[1]))
+
+
+def _merged(pieces: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Pieces in order, those that touch as one, empty ones left out."""
+    merged: list[tuple[float, float]] = []
+    for low, high in pieces:
+        if low > high:
+            continue
+        if merged and merged[-1][1] == low:
+            low = merged.pop()[0]
+        merged.append((low, high))
+    return merged
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Intervals of a value whose point on the axis is known to lie in a range."""
+
+    #: The extremes of the estimates: what would be left open by endless data.
+    ignorance: ConfidenceInterval
+    #: The extremes of the intervals: holds the true values at all points of the range, with the confidence level.
+    strong: ConfidenceInterval
+    #: Holds the one true value, with the confidence level.
+    pointwise: ConfidenceInterval
+    #: How many standard errors ``pointwise`` reaches beyond the estimates (Imbens and Manski).
+    constant: float
+    #: Lines and points within the range that have no estimate, and so no part in this.
+    missing: tuple[tuple[str, float], ...] = ()
+
+
+def uncertainty(
+    curves: Mapping[str, AxisCurve], low: float, high: float, line: str | None = None
+) -> Uncertainty:
+    """Intervals of a score, or of a difference, over a range of the axis.
+
+    Of the points of the grid within the range, and of its ends, where estimates and limits are taken to move along
+    lines. NaN where a point has an estimate but no interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> curve = AxisCurve(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
+    >>> over_range = uncertainty({"frank": curve}, 0.0, 0.6)
+    >>> [round(end, 3) for end in over_range.ignorance], [round(end, 3) for end in over_range.strong]
+    ([0.15, 0.2], [0.13, 0.22])
+    >>> [round(end, 4) for end in over_range.pointwise], round(over_range.constant, 3)
+    ([0.1336, 0.2164], 1.645)
+
+    References
+    ----------
+    Imbens, G. W., Manski, C. F. (2004). Confidence intervals for partially identified parameters. Econometrica 72,
+    1845–1857. Vansteelandt, S., Goetghebeur, E., Kenward, M. G., Molenberghs, G. (2006). Ignorance and uncertainty
+    regions as inferential tools in a sensitivity analysis. Statistica Sinica 16, 953–979.
+    """
+    chosen = _chosen_curves(curves, line)
+    check_range(low, high, [float(at) for curve in chosen.values() for at in curve.positions])
+    levels = {curve.confidence_level for curve in chosen.values()}
+    if len(levels) > 1:
+        raise ValueError(f"curves must have one confidence_level, but have {sorted(levels)}.")
+    [level] = levels
+    points, missing = [], []
+    for name, curve in chosen.items():
+        positions, columns = _within(curve, low, high)
+        absent = np.isnan(columns[0])
+        missing += [(name, float(position)) for position in positions[absent]]
+        points.append(columns[:, ~absent])
+    values, errors, lows, highs = np.concatenate(points, axis=1)
+    if not values.size:
+        nowhere = ConfidenceInterval(np.nan, np.nan)
+        return Uncertainty(nowhere, nowhere, nowhere, np.nan, tuple(missing))
+    ignorance = _hull(values, values)
+    constant = imbens_manski_constant(ignorance.high - ignorance.low, float(errors.max()), level)
+    return Uncertainty(
+        ignorance,
+        _hull(lows, highs),
+        _hull(values - constant * errors, values + constant * errors),
+        constant,
+        tuple(missing),
+    )
+
+
+def imbens_manski_constant(width: float, standard_error: float, confidence_level: float = 0.95) -> float:
+    r"""The c with :math:`\Phi(c + w/s) - \Phi(-c)` equal to the confidence level.
+
+    w is the width of the ignorance interval, s the larger standard error of its two ends. From 1.96 (no width) to
+    1.645 (a wide interval, where the true value can only be near one end) at 95 %.
+
+    Examples
+    --------
+    >>> [round(imbens_manski_constant(width, 1.0), 3) for width in (0.0, 1.0, 10.0)]
+    [1.96, 1.681, 1.645]
+    """
+    from scipy.optimize import brentq  # late: it takes a moment
+
+    lowest = normal_quantile(confidence_level, two_sided=False)
+    if np.isnan(standard_error):
+        return float("nan")
+    if width > 0 and standard_error == 0:
+        return lowest
+    share = width / standard_error if width else 0.0
+
+    def excess(c: float) -> float:
+        return float(ndtr(c + share) - ndtr(-c)) - confidence_level
+
+    return float(brentq(excess, lowest - 1e-6, normal_quantile(confidence_level) + 1e-6))
+
+
+def check_range(low: float, high: float, points: Sequence[float]) -> None:
+    """Refuse a range that does not lie within the points of a grid."""
+    first, last = min(points), max(points)
+    for name, end in (("low", low), ("high", high)):
+        if not first <= check_number(end, name) <= last:
+            raise ValueError(f"{name} must lie within the grid, from {first:g} to {last:g}, but is {end:g}.")
+    if low > high:
+        raise ValueError(f"low must not exceed high, {high:g}, but is {low:g}.")
+
+
+def _within(curve: AxisCurve, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Positions of a curve in a range, with the ends that it reaches; there, estimates, errors and limits."""
+    ends = [end for end in (low, high) if curve.positions[0] <= end <= curve.positions[-1]]
+    inside = curve.positions[(curve.positions >= low) & (curve.positions <= high)]
+    positions = np.unique(np.concatenate((inside, ends)))
+    arrays = (curve.values, curve.standard_errors, curve.low, curve.high)
+    return positions, np.array([np.interp(positions, curve.positions, array) for array in arrays])
+
+
+def _hull(lows: FloatArray, highs: FloatArray) -> ConfidenceInterval:
+    return ConfidenceInterval(float(lows.min()), float(highs.max()))
+
+
+def _chosen_curves(curves: Mapping[str, AxisCurve], line: str | None) -> dict[str, AxisCurve]:
+    """The curve of one line, or of all."""
+    if not curves:
+        raise ValueError("curves is empty: at least one line is needed.")
+    if line is None:
+        return dict(curves)
+    check_choice(line, "line", tuple(curves))
+    return {line: curves[line]}
+
+
+def _crossing(positions: FloatArray, values: FloatArray) -> float:
     """Where the line through two points is 0."""
     return float(positions[0] + (positions[1] - positions[0]) * values[0] / (values[0] - values[1]))

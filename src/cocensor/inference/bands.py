@@ -36,22 +36,14 @@ def normal_quantile(confidence_level: float, *, two_sided: bool = True, among: i
 
 @one_blas_thread
 def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> float:
-    r"""How many standard errors a band reaches to hold all of several estimates at once (sup-t).
+    r"""The standard errors that a band reaches to hold all of several estimates at once (sup-t).
 
     The quantile of :math:`\max_s |Z_s|`, Z normal with the correlations of the estimates, over those with a positive
-    variance. It lies between the pointwise quantile (all correlations 1) and Bonferroni's.
+    variance. It lies between the pointwise quantile (all correlations 1) and Bonferroni's. It is exact for one
+    estimate, else from draws with a fixed seed, to about 0.01.
 
-    Parameters
-    ----------
-    rows : array of shape (R, S)
-        Any with :math:`\sum_r r r'` as covariance: rows of :class:`~cocensor.inference.Estimates`, or a factor of a
-        covariance. Columns with NaN or of 0 take no part.
-    confidence_level : float
-
-    Returns
-    -------
-    float
-        Exact for one estimate, else from draws with a fixed seed, to about 0.01; NaN where no estimate takes part.
+    ``rows`` (R, S) are any with :math:`\sum_r r r'` as covariance: those of Estimates, or a factor of a covariance.
+    Columns with NaN or of 0 take no part; NaN where none does.
 
     Examples
     --------

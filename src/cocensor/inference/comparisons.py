@@ -37,7 +37,7 @@ class Comparison:
     def confidence_interval(
         self, confidence_level: float = 0.95, method: Method | None = None
     ) -> ConfidenceInterval:
-        """Of the difference; see :meth:`Estimate.confidence_interval`."""
+        """The interval of the difference; see :meth:`Estimate.confidence_interval`."""
         estimate = Estimate(self.difference, self.standard_error, self.replicates)
         return estimate.confidence_interval(confidence_level, method)
 
@@ -75,10 +75,10 @@ def compare(estimates: Estimates, a: str, b: str) -> Comparison:
     --------
     >>> import numpy as np
     >>> rows = np.array([[0.01, 0.011], [-0.01, -0.01]])
-    >>> found = compare(Estimates(("cox", "forest"), np.array([0.15, 0.148]), rows), "cox", "forest")
-    >>> found
+    >>> comparison = compare(Estimates(("cox", "forest"), np.array([0.15, 0.148]), rows), "cox", "forest")
+    >>> comparison
     Comparison(a='cox', b='forest', difference=0.002..., standard_error=0.0009..., missing=None, adjusted_pvalue=None)
-    >>> round(found.pvalue, 3), found.better("smaller")
+    >>> round(comparison.pvalue, 3), comparison.better("smaller")
     (0.046, 'forest')
     """
     return _comparisons(estimates, a, [b])[0]
@@ -133,10 +133,11 @@ def may_be_best(
     check_choice(direction, "direction", ("smaller", "greater"))
     sizes = estimates.values if direction == "smaller" else -estimates.values
     able = [name for name, size in zip(estimates.names, sizes, strict=True) if not np.isnan(size)]
-    known = np.where(np.isnan(estimates.standard_errors), np.nan, sizes)
-    if np.isnan(known).all():
+    with_error = np.where(np.isnan(estimates.standard_errors), np.nan, sizes)
+    if np.isnan(with_error).all():
         return tuple(able)
-    leaders = [name for name, size in zip(estimates.names, known, strict=True) if size == np.nanmin(known)]
+    best = np.nanmin(with_error)
+    leaders = [name for name, size in zip(estimates.names, with_error, strict=True) if size == best]
     beaten = {
         pair.b
         for leader in leaders
@@ -149,7 +150,7 @@ def may_be_best(
 def indistinguishable_from_best(
     estimates: Estimates, direction: Direction, confidence_level: float = 0.95
 ) -> tuple[str, ...]:
-    r"""Those that cannot be distinguished from the best: multiple comparisons with the best.
+    r"""The estimates that cannot be distinguished from the best: multiple comparisons with the best.
 
     With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk}` for
     all k, :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m,
@@ -186,10 +187,10 @@ def indistinguishable_from_best(
 
 
 def _comparisons(estimates: Estimates, a: str, others: Sequence[str]) -> list[Comparison]:
-    apart = estimates.differences([(a, b) for b in others])
+    differences = estimates.differences([(a, b) for b in others])
     return [
-        Comparison(a, b, each.value, each.standard_error, each.replicates, each.missing)
-        for b, each in zip(others, apart, strict=True)
+        Comparison(a, b, gap.value, gap.standard_error, gap.replicates, gap.missing)
+        for b, gap in zip(others, differences, strict=True)
     ]
 
 
@@ -215,7 +216,7 @@ def _is_reached(
     for drawn in _draws(estimates):
         left -= drawn.shape[1]
         for m, count in [*below.items()]:
-            # Z and −Z have one law.
+            # Z and −Z have one distribution.
             below[m] = count + int(np.count_nonzero(_z(drawn, spread, m).max(axis=0) < sizes[m]))
             reached[m] = below[m] + left < enough
             if reached[m] or below[m] >= enough:
@@ -230,7 +231,7 @@ def _draws(estimates: Estimates) -> Iterator[FloatArray]:
 
 
 def _z(drawn: FloatArray, spread: FloatArray, m: int) -> FloatArray:
-    """Of m less each other that has a positive standard error with it."""
+    """The Z of m less each other that has a positive standard error with it."""
     positive = spread[m] > 0
     z = drawn[m] - drawn[positive]
     z /= spread[m, positive, None]

@@ -91,8 +91,6 @@ class Estimates:
     #: (R, S): independent parts of the errors, whose covariance is :math:`\sum_r r r'`. Of large samples, batches of
     #: subjects (:func:`~cocensor.inference.influence.batched_rows`).
     rows: FloatArray = field(repr=False)
-    #: (S,): where they are known better than the rows tell.
-    variances: FloatArray | None = field(default=None, repr=False)
     #: (B, S): the estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
     replicates: FloatArray | None = field(default=None, repr=False)
     #: By name, why an estimate has no interval.
@@ -103,14 +101,7 @@ class Estimates:
     @cached_property
     def errors(self) -> FloatArray:
         """Rows whose sum of squares is the covariance of all estimates; NaN for those without an interval."""
-        if self.replicates is not None:
-            errors = _errors_of(self.replicates)
-        elif self.variances is None:
-            errors = self.rows
-        else:
-            found = np.square(self.rows).sum(axis=0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                errors = self.rows * np.where(self.variances == found, 1.0, np.sqrt(self.variances / found))
+        errors = self.rows if self.replicates is None else _errors_of(self.replicates)
         absent = np.array([name in self.missing for name in self.names], dtype=bool)
         absent |= np.isnan(self.values)
         if not len(errors):
@@ -118,49 +109,34 @@ class Estimates:
         return np.where(absent, np.nan, errors) if absent.any() else errors
 
     @cached_property
-    def covariance(self) -> FloatArray:
-        """Of the errors of all estimates."""
-        return self.errors.T @ self.errors
-
-    @cached_property
     def standard_errors(self) -> FloatArray:
-        """Of all estimates, in the order of the names."""
+        """The standard errors of all estimates, in the order of the names."""
         return _lengths(self.errors)
 
     def index(self, name: str) -> int:
-        """Where a name is."""
-        check_choice(name, "name", self.names)
-        return self.names.index(name)
+        """The place of a name."""
+        return int(self._indices([name])[0])
 
     def estimate(self, name: str) -> Estimate:
-        """One of them, with its error and its interval."""
+        """One of the estimates, with its error and its interval."""
         return self._at(self.index(name))
 
     def __iter__(self) -> Iterator[Estimate]:
         return map(self._at, range(len(self.names)))
 
-    def confidence_intervals(
-        self, confidence_level: float = 0.95, method: Method | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def confidence_intervals(self, confidence_level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """The lower and the upper ends of the intervals of all estimates, each for itself."""
-        low, high = _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
+        low, high = _limits(self.values, self.standard_errors, self.replicates, confidence_level, None)
         return np.clip(low, *self.range), np.clip(high, *self.range)
 
     def only(self, names: Sequence[str]) -> Estimates:
-        """Some of them."""
+        """Some of the estimates."""
         if tuple(names) == self.names:
             return self
         at = self._indices(names)
         replicates = None if self.replicates is None else self.replicates[:, at]
-        return Estimates(
-            tuple(names),
-            self.values[at],
-            self.errors[:, at],
-            None,
-            replicates,
-            self._missing_of(tuple(names), at),
-            self.range,
-        )
+        missing = self._missing_of(names, at)
+        return Estimates(tuple(names), self.values[at], self.errors[:, at], replicates, missing, self.range)
 
     def band(self, confidence_level: float = 0.95) -> Band:
         """Limits that hold all true values at once: the values ± the simultaneous quantile of standard errors.
@@ -180,19 +156,18 @@ class Estimates:
         first, second = self._indices([a for a, _ in pairs]), self._indices([b for _, b in pairs])
         values, errors, replicates = self._less(first, second)
         names = tuple(f"{a} - {b}" for a, b in pairs)
-        return Estimates(names, values, errors, None, replicates, self._missing_of(names, first, second))
+        return Estimates(names, values, errors, replicates, self._missing_of(names, first, second))
 
     @cached_property
     def apart(self) -> Apart:
         """The differences of all pairs, with their standard errors."""
         size = len(self.names)
-        found = Apart(np.empty((size, size)), np.empty((size, size)))
-        known = ~np.isnan(self.standard_errors)
+        apart = Apart(np.empty((size, size)), np.empty((size, size)))
+        present = ~np.isnan(self.standard_errors)
         for k in range(size):
-            values, errors, _ = self._less(np.full(size, k), np.arange(size))
-            found.values[k] = values
-            found.standard_errors[k] = np.where(known[k] & known, _lengths(errors), np.nan)
-        return found
+            apart.values[k], errors, _ = self._less(np.full(size, k), np.arange(size))
+            apart.standard_errors[k] = np.where(present[k] & present, _lengths(errors), np.nan)
+        return apart
 
     def skills(self, names: Sequence[str], reference: str, best: float = 0.0) -> Estimates:
         r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
@@ -220,20 +195,19 @@ class Estimates:
             errors = (self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]) / (
                 best - self.values[at]
             )
-        missing = self._missing_of(tuple(names), chosen, np.full(len(names), at))
+        missing = self._missing_of(names, chosen, np.full(len(names), at))
         if self.values[at] == best:
             missing |= dict.fromkeys(names, f"the reference {reference} is as good as can be")
-        return Estimates(tuple(names), values, errors, None, replicates, missing)
+        return Estimates(tuple(names), values, errors, replicates, missing)
 
     def _less(self, first: Rows, second: Rows) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """Differences, rows of their errors, and their replicates."""
         values = self.values[first] - self.values[second]
-        replicates = (
-            None if self.replicates is None else self.replicates[:, first] - self.replicates[:, second]
-        )
-        errors = (
-            self.errors[:, first] - self.errors[:, second] if replicates is None else _errors_of(replicates)
-        )
+        if self.replicates is None:
+            replicates, errors = None, self.errors[:, first] - self.errors[:, second]
+        else:
+            replicates = self.replicates[:, first] - self.replicates[:, second]
+            errors = _errors_of(replicates)
         size, spread = np.abs(self.values), self.standard_errors
         equal = _negligible(values, size[first], size[second]) & _negligible(
             _lengths(errors), spread[first], spread[second]
@@ -261,7 +235,7 @@ class Estimates:
             check_choice(name, "name", self.names)
         return np.array([where[name] for name in names], dtype=np.intp)
 
-    def _missing_of(self, names: tuple[str, ...], *parts: Rows) -> dict[str, str]:
+    def _missing_of(self, names: Sequence[str], *parts: Rows) -> dict[str, str]:
         """Why things made of several estimates have no interval: the first of their parts that has none."""
         reasons = [
             (name, self._why_missing(k)) for part in parts for name, k in zip(names, part, strict=True)

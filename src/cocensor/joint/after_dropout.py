@@ -10,25 +10,24 @@ dropped out later: with :math:`\Pi = e^{-\Lambda - M}`,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
-from cocensor._numerics import hazard_from_log
+from cocensor._jets import Jet, value_of
+from cocensor._numerics import expm1_over, hazard_from_log
 from cocensor.joint.margins import MarginOfSubjects
 
 # Steps of the integral: so many of equal length, and to so many quantiles, where a few times lie far beyond the others.
 _N_EQUAL, _N_QUANTILES = 96, 32
 # Beyond the last observed time each step is so much longer than all time before it.
 _GROWTH = 2.0 ** (1 / 32)
-# Up to here a mean of exponentials is a series.
-_CLOSE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class HazardRatio:
-    """By what the hazard of the event is multiplied from a dropout on; event and dropout are independent up to it.
+    """The factor on the hazard of the event from a dropout on; event and dropout are independent up to it.
 
     ``own`` is the ratio of each subject, after a dropout at its censoring. Whoever was still under observation when the
     study ended would have dropped out later, with the ratio ``later[i, r]`` in a share ``shares[r]`` of all dropouts;
@@ -45,7 +44,7 @@ class HazardRatio:
 
     @property
     def influence(self) -> FloatArray | None:
-        """Of each subject of the sample on the shares, (subjects, shares); None where these are not estimated."""
+        """The influence of the sample on the shares, (subjects, shares); None where these are not estimated."""
         if self.among is None:
             return None
         belongs = self.among[:, None] == np.arange(self.shares.size)
@@ -79,7 +78,7 @@ class LaterDropout:
         self.ratio, self._t, self._a, self.grouped = ratio, t, a, ends is not None
         nodes = _nodes(observed, t) if ends is None else ends
         self._nodes = nodes[nodes < t[-1]]
-        self._at_nodes, self._at_t = (tuple(each.at(at) for each in margins) for at in (self._nodes, t))
+        self._at_nodes, self._at_t = (tuple(margin.at(at) for margin in margins) for at in (self._nodes, t))
         self._at_a = tuple(hazard_from_log(margin.log_hazard(a)) for margin in margins)
 
     def __call__(self, rows: Rows, columns: slice) -> FloatArray:
@@ -95,7 +94,7 @@ class LaterDropout:
 
     @property
     def n_steps(self) -> int:
-        """How many numbers of each subject are held at once."""
+        """The number of values that are held of each subject at once."""
         return self._nodes.size + self._t.size
 
     def steps(self, rows: Rows, columns: slice) -> _Steps:
@@ -108,8 +107,8 @@ class LaterDropout:
         def hazards(margin: int) -> tuple[FloatArray, FloatArray]:
             at_a = self._at_a[margin][rows]
             at_nodes, at_t = (
-                np.maximum(hazard_from_log(each[margin](rows, part)).T, at_a)
-                for each, part in ((self._at_nodes, some), (self._at_t, columns))
+                np.maximum(hazard_from_log(blocks[margin](rows, part)).T, at_a)
+                for blocks, part in ((self._at_nodes, some), (self._at_t, columns))
             )
             return np.vstack((at_a, at_nodes)), at_t
 
@@ -137,80 +136,66 @@ class _Steps:
     def __post_init__(self) -> None:
         x, y = self.x, self.y
         self.start = start = np.searchsorted(self.nodes, self.t)
-        self.inner = _Step(x[1:] - x[:-1], y[1:] - y[:-1], self.grouped)
-        self.last = _Step(self.x_t - x[start], self.y_t - y[start], self.grouped)
-        self.observed = np.vstack((np.ones(self.a.size), np.multiply.accumulate(self.inner.left, axis=0)))
+        #: Increments of Λ and M, and how many of those under observation before a step still are after it.
+        self.inner = x[1:] - x[:-1], y[1:] - y[:-1]
+        self.last = self.x_t - x[start], self.y_t - y[start]
+        self.left, self.left_last = (np.exp(-L - m) for L, m in (self.inner, self.last))
+        self.observed = np.vstack((np.ones(self.a.size), np.multiply.accumulate(self.left, axis=0)))
 
 
 class _Under:
     """Who is event-free under a ratio: at the nodes those who ``dropped`` out before, all (``value``) at the times."""
 
     def __init__(self, steps: _Steps, rho: FloatArray) -> None:
-        self.kept, self.kept_last = (np.exp(-rho * each.L) for each in (steps.inner, steps.last))
-        self.joining = steps.inner.joining(rho, self.kept)
+        self.kept, self.kept_last = (np.exp(-rho * L) for L, _ in (steps.inner, steps.last))
+        self.joining = _joining(*steps.inner, rho, steps.grouped)
         self.dropped = np.zeros(steps.observed.shape)
         np.multiply(steps.observed[:-1], self.joining, out=self.dropped[1:])
         for k in range(1, len(self.dropped)):
             self.dropped[k] += self.dropped[k - 1] * self.kept[k - 1]
         #: By who is under observation at the node before the time.
-        self.by_observed = steps.last.left + steps.last.joining(rho, self.kept_last)
+        self.by_observed = steps.left_last + _joining(*steps.last, rho, steps.grouped)
         start = steps.start
         self.value = steps.observed[start] * self.by_observed + self.dropped[start] * self.kept_last
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """Increments of Λ and M; ``left`` of those under observation, who are still after it."""
+def _joining(L: Any, m: Any, rho: FloatArray, grouped: bool) -> Any:
+    """Who drops out in a step and is event-free after it, of those who are there before it; takes jets."""
+    if grouped:
+        return np.exp(-L) * -np.expm1(-m)
+    # m times the mean of exponentials from ρL to L + m, counted from the lower of the two.
+    gap = L + m - rho * L
+    later = value_of(gap) > 0
+    mean = np.where(later, np.exp(-rho * L), np.exp(-L - m)) * expm1_over(np.where(later, -gap, gap))
+    return m * mean
 
-    L: FloatArray
-    m: FloatArray
-    grouped: bool
 
-    @cached_property
-    def left(self) -> FloatArray:
-        return np.asarray(np.exp(-self.L - self.m))
-
-    def joining(self, rho: FloatArray, kept: FloatArray) -> FloatArray:
-        """Who drops out in a step and is event-free after it, of those who are there before it."""
-        if self.grouped:
-            return np.exp(-self.L) * -np.expm1(-self.m)
-        return self.m * self._mean(rho, kept)[0]
-
-    def joining_slopes(self, rho: FloatArray, kept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The derivatives of that by L and m."""
-        if self.grouped:
-            return -self.joining(rho, kept), self.left
-        mean, by_end = self._mean(rho, kept)
-        # By the start of the gap, ρL, it is the rest of −mean.
-        return self.m * (by_end - rho * (mean + by_end)), mean + self.m * by_end
-
-    def _mean(self, rho: FloatArray, kept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The mean of exponentials from ρL to L + m, and its derivative by the latter."""
-        gap = self.L + self.m - rho * self.L
-        near = np.abs(gap) < _CLOSE
-        apart = np.where(near, 1.0, gap)
-        mean = np.where(near, kept * _phi(gap), (kept - self.left) / apart)
-        return mean, np.where(near, kept * _phi_slope(gap), (self.left - mean) / apart)
+def _joining_slopes(step: tuple[FloatArray, FloatArray], rho: FloatArray, grouped: bool) -> list[FloatArray]:
+    """The derivatives of that by L and m."""
+    L, m = (Jet.variable(increment, k, 2, order=1) for k, increment in enumerate(step))
+    return list(_joining(L, m, rho, grouped).first)
 
 
 class LaterSlopes:
     """The derivatives of q, of a block of subjects and times, by the log cumulative hazards behind it.
 
-    ``event`` and ``dropout`` are those by the hazards at the times, (rows, times).
+    Those by the hazards of event and dropout at the times are ``at_times``, (rows, times) each.
     """
 
     def __init__(self, steps: _Steps, shared: list[tuple[float, FloatArray]]) -> None:
         self._steps = steps
         self._parts = [_Part(steps, share, rho) for share, rho in shared]
-        self._by_x, self._by_y = (np.sum([each.last[k] for each in self._parts], axis=0) for k in (0, 1))
-        self.event, self.dropout = (self._by_x * steps.x_t).T, (self._by_y * steps.y_t).T
+        self._by_x, self._by_y = (np.sum([part.last[k] for part in self._parts], axis=0) for k in (0, 1))
+        self.at_times = (self._by_x * steps.x_t).T, (self._by_y * steps.y_t).T
         self.nodes = steps.nodes
 
-    def before(self, gain: FloatArray, weights: FloatArray) -> tuple[FloatArray, ...]:
-        """Of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F): by all that comes before.
+    def before(
+        self, gain: FloatArray, weights: FloatArray
+    ) -> tuple[list[tuple[FloatArray, FloatArray]], FloatArray]:
+        """The derivatives of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F).
 
-        By the event's log hazards at the nodes, (nodes, rows, F), and at a, (rows, F); by the dropout's; and by the
-        shares, (shares, F).
+        By the log hazards of event and dropout at the nodes, (nodes, rows, F), and at a, (rows, F); and by the shares,
+        (shares, F).
         """
         steps = self._steps
         shape = (len(steps.x), gain.shape[0], weights.shape[1])
@@ -227,27 +212,27 @@ class LaterSlopes:
             inner = by_node[1:] * started
             # All hangs on differences of hazards: what moves with those after a moves against that at a.
             at_a = -(inner.sum(axis=0) + moved @ weights) * hazard[0][:, None]
-            derivatives += [inner * hazard[1:, :, None], at_a]
+            derivatives.append((inner * hazard[1:, :, None], at_a))
         values = [np.einsum("it,ti->t", gain, part.value) @ weights for part in self._parts]
-        return (*derivatives, np.array(values))
+        return derivatives, np.array(values)
 
 
-class _Part:
-    """What a share of all dropouts adds, who have one ratio."""
+class _Part(_Under):
+    """The part of a share of all dropouts, who have one ratio."""
 
     def __init__(self, steps: _Steps, share: float, rho: FloatArray) -> None:
-        under, (inner, last) = _Under(steps, rho), (steps.inner, steps.last)
-        self.value, self._share, self._under, self._left = under.value, share, under, inner.left
-        before, gone, start = steps.observed[:-1], under.dropped[:-1], steps.start
-        by_L, by_m = inner.joining_slopes(rho, under.kept)
-        self._by_dropped = before * by_L - rho * gone * under.kept, before * by_m
-        self._by_observed = -before * inner.left
-        by_L, by_m = last.joining_slopes(rho, under.kept_last)
-        observed, kept = steps.observed[start], under.dropped[start] * under.kept_last
+        super().__init__(steps, rho)
+        self._share, self._left = share, steps.left
+        before, gone, start = steps.observed[:-1], self.dropped[:-1], steps.start
+        by_L, by_m = _joining_slopes(steps.inner, rho, steps.grouped)
+        self._by_dropped = before * by_L - rho * gone * self.kept, before * by_m
+        self._by_observed = -before * steps.left
+        by_L, by_m = _joining_slopes(steps.last, rho, steps.grouped)
+        observed, kept = steps.observed[start], self.dropped[start] * self.kept_last
         #: By Λ and M at the times.
         self.last = (
-            share * (observed * (by_L - last.left) - rho * kept),
-            share * (observed * (by_m - last.left)),
+            share * (observed * (by_L - steps.left_last) - rho * kept),
+            share * (observed * (by_m - steps.left_last)),
         )
 
     def pull_back(
@@ -259,14 +244,13 @@ class _Part:
         by_y: FloatArray,
     ) -> None:
         """Add the derivatives by Λ and M at the nodes, but for the last step to each time."""
-        under = self._under
         observed, dropped = np.zeros(by_x.shape), np.zeros(by_x.shape)
-        for total, slope in ((observed, under.by_observed), (dropped, under.kept_last)):
+        for total, slope in ((observed, self.by_observed), (dropped, self.kept_last)):
             moved = self._share * gain * slope.T
             for j, times in starts:
                 total[j] = moved[:, times] @ weights[times]
         for k in range(len(observed) - 1, 0, -1):
-            joins, left, kept = (each[k - 1][:, None] for each in (under.joining, self._left, under.kept))
+            joins, left, kept = (chances[k - 1][:, None] for chances in (self.joining, self._left, self.kept))
             observed[k - 1] += observed[k] * left + dropped[k] * joins
             dropped[k - 1] += dropped[k] * kept
         stayed = observed[1:] * self._by_observed[:, :, None]
@@ -286,13 +270,3 @@ def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
     late = max(0, int(np.ceil(np.log(t[-1] / end) / np.log(_GROWTH)))) if t[-1] > end > 0 else 0
     beyond = end * _GROWTH ** np.arange(1, late + 1)
     return np.unique(np.concatenate((np.linspace(0.0, end, _N_EQUAL + 1), step_quantiles(observed), beyond)))
-
-
-def _phi(k: FloatArray) -> FloatArray:
-    """(1 − e^−k)/k near 0."""
-    return 1.0 - k * (1.0 / 2.0 - k * (1.0 / 6.0 - k * (1.0 / 24.0 - k * (1.0 / 120.0 - k * (1.0 / 720.0)))))
-
-
-def _phi_slope(k: FloatArray) -> FloatArray:
-    """Its derivative near 0."""
-    return -0.5 + k * (1.0 / 3.0 - k * (1.0 / 8.0 - k * (1.0 / 30.0 - k * (1.0 / 144.0 - k * (1.0 / 840.0)))))

@@ -1,9 +1,9 @@
-"""What a fitted joint model says of subjects that are no longer, or not yet, seen: blocks of subjects and times."""
+"""Probabilities of a fitted joint model for subjects no longer, or not yet, seen: blocks of subjects and times."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,52 +67,43 @@ class Conditional:
 
     @cached_property
     def _y_before(self) -> FloatArray:
-        """The same at the start of its group."""
+        """The hazard of the dropout at the start of the group of each censoring."""
         return hazard_from_log(self._dropout.log_hazard(self.before)) if self._grouped else self._y
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
-        ended = self.ended[rows]
-        if self.later is not None and ended.any():
+        ended, independent = self.ended[rows], self._copula.is_independence
+        if ended.any() and not ended.all() and (self.later is not None or not independent):
             result = np.empty((rows.size, columns.stop - columns.start))
-            result[ended] = self.later(rows[ended], columns)
-            if not ended.all():
-                result[~ended] = self(rows[~ended], columns)
+            for kind in (ended, ~ended):
+                result[kind] = self(rows[kind], columns)
             return result
+        if self.later is not None and ended.any():
+            return self.later(rows, columns)
         x_c = self._x_c[rows][:, None]
         x_t = hazard_from_log(self._at_t(rows, columns))
-        if self._copula.is_independence:
+        if independent:
             result = np.minimum(np.subtract(x_c, x_t, out=x_t), 0.0, out=x_t)
             if self.ratio is not None:
                 result *= self.ratio.own[rows][:, None]
             np.exp(result, out=result)
         else:
-            result = self._under_dependence(rows, ended, np.maximum(x_t, x_c, out=x_t), x_c)
+            y, y_before = self._y[rows][:, None], self._y_before[rows][:, None] if self._grouped else None
+            with np.errstate(invalid="ignore"):
+                now, later = (
+                    _log_chance(self._copula, x, y, y_before, ended=bool(ended.any()))
+                    for x in (x_c, np.maximum(x_t, x_c, out=x_t))
+                )
+                result = _left(later - now)
+            # Beyond what double precision can tell, nobody is left.
+            result[np.isnan(result)] = 0.0
         t, c = self._t[columns], self._c[rows]
         if t.size and t[0] <= c.max(initial=-np.inf):
             result[t <= c[:, None]] = 1.0
         return result
 
-    def _under_dependence(
-        self, rows: npt.NDArray[np.intp], ended: npt.NDArray[np.bool_], x_t: FloatArray, x_c: FloatArray
-    ) -> FloatArray:
-        """The probabilities of ``rows`` at hazards ``x_t``, which they are written over."""
-        y, y_before = self._y[rows][:, None], self._y_before[rows][:, None] if self._grouped else None
-        for is_end, mask in ((True, ended), (False, ~ended)):
-            if mask.any():
-                at = slice(None) if mask.all() else mask  # as a rule, blocks are of one kind
-                dropout = y[at], None if y_before is None else y_before[at]
-                with np.errstate(invalid="ignore"):
-                    now, later = (
-                        _log_chance(self._copula, x[at], *dropout, ended=is_end) for x in (x_c, x_t)
-                    )
-                    left = _left(later - now)
-                # Beyond what double precision can tell, nobody is left.
-                x_t[at] = np.where(np.isnan(left), 0.0, left)
-        return x_t
-
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
-        """How the probabilities of ``rows``, all of them after a dropout or all after an end of study, move.
+        """The derivatives of the probabilities of ``rows``, all after a dropout or all after an end of study.
 
         ``free`` asks for the derivative by θ as well.
         """
@@ -142,32 +133,26 @@ class Conditional:
             moves = np.isfinite(q) & (q <= 1.0) & (self._t[columns] > self._c[rows][:, None])
             q = np.where(moves, q, 0.0)
 
-            def by(i: int, scale: Any) -> FloatArray | None:
-                if at_t.first[i] is None:
-                    return None
-                found = q * ((at_t.first[i] - at_c.first[i]) * scale)
-                return np.where(moves, found, 0.0)
+            def by(i: int, scale: Any) -> FloatArray:
+                return np.where(moves, q * ((at_t.first[i] - at_c.first[i]) * scale), 0.0)
 
-            of_event = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
-            at_censoring = np.broadcast_to(-(at_c.first[0] * x_c), x_c.shape)[:, 0]
-            return ConditionalSlopes(
-                q,
-                of_event,
-                at_censoring,
-                by(1, y),
-                by(2, y_before) if stepped else None,
-                by(m - 1, 1.0) if free else None,
-            )
+            at_own_times = [(0, self.c[rows], -q * (at_c.first[0] * x_c))]
+            if at_t.first[1] is not None:
+                at_own_times.append((1, self.c[rows], by(1, y)))
+            if stepped:
+                at_own_times.append((1, self.before[rows], by(2, y_before)))
+            at_times = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
+            return ConditionalSlopes(at_times, at_own_times, by(m - 1, 1.0) if free else None)
 
     def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Right after leaving, of ``rows`` that dropped out: against those alike still under observation."""
+        """The log hazard ratio right after dropping out of ``rows``, against those alike still under observation."""
         if self.ratio is not None:
             return np.log(self.ratio.own[rows])
         with np.errstate(all="ignore"):
             return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
 
     def placed(self, placing: Placing, rows: npt.NDArray[np.intp], *, ended: bool) -> PlacedConditional:
-        """The same of ``rows``, all after a dropout or all after an end of study, for arrays of another library."""
+        """The probabilities of ``rows``, all after a dropout or all after an end of study, in another library."""
         if self._copula.numpy_alone:
             raise ValueError(
                 f"the {self._copula.name} copula is computed from numpy arrays alone: give estimate as one."
@@ -232,19 +217,14 @@ class PlacedConditional:
         return _left(later - self.log_now[rows][:, None])
 
 
-@dataclass(frozen=True, eq=False)
-class ConditionalSlopes:
+class ConditionalSlopes(NamedTuple):
     """The derivatives of q, a block of subjects and times, by the log cumulative hazards behind it, and by θ.
 
-    That by the event's hazard at the censoring is q times ``event_at_censoring``, one number for each subject. None is
-    0 throughout.
+    By those of the event at the times; by those of the event (0) or the dropout (1) at one time of each subject.
     """
 
-    q: FloatArray
-    event_at_times: FloatArray
-    event_at_censoring: FloatArray
-    dropout_at_censoring: FloatArray | None
-    dropout_before: FloatArray | None
+    at_times: FloatArray
+    at_own_times: list[tuple[int, FloatArray, FloatArray]]
     theta: FloatArray | None
 
 

@@ -1,4 +1,4 @@
-"""What subjects are given, and how each column of it acts in a joint model."""
+"""The covariates of a joint model, and how each column of them acts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Design:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return int(self.matrix.shape[1])
 
     @property
@@ -79,12 +79,12 @@ class Design:
 
     @property
     def n_unshrunk(self) -> int:
-        """How many effects no ridge shrinks."""
+        """The number of effects that no ridge shrinks."""
         return self.ridge_of_effects.count("")
 
     @property
     def names_of_effects(self) -> tuple[str, ...]:
-        """What every β and then every γ is called."""
+        """The name of every β and then of every γ."""
         names = self.columns or tuple(f"x{i}" for i in range(self.n_columns))
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
@@ -103,9 +103,9 @@ class Standardised:
         return self.matrix.shape
 
     def __getitem__(self, rows: Any) -> FloatArray:
-        found = self.matrix[rows] - self.centre
-        found /= self.scale
-        return found
+        values = self.matrix[rows] - self.centre
+        values /= self.scale
+        return values
 
 
 def standardised(design: Design, counted: BoolArray, weight: FloatArray | None = None) -> Standardised:
@@ -126,11 +126,11 @@ def standardised(design: Design, counted: BoolArray, weight: FloatArray | None =
         column = int(np.argmax(constant & free))
         raise ValueError(f"X must vary in every column, but {named(column)} is constant.")
     scale = np.where(constant, 1.0, scale)
-    found = Standardised(everyone, centre, scale)
+    result = Standardised(everyone, centre, scale)
     if free.sum() > 1:
         products = np.zeros((design.n_columns, design.n_columns))
         for rows in row_blocks(*everyone.shape):
-            Z = found[rows][counted[rows]]
+            Z = result[rows][counted[rows]]
             products += Z.T @ Z
         # What of each column the columns before it do not explain.
         unexplained = np.abs(np.diag(np.linalg.qr(products[np.ix_(free, free)] / counted.sum(), mode="r")))
@@ -139,4 +139,4 @@ def standardised(design: Design, counted: BoolArray, weight: FloatArray | None =
             raise ValueError(
                 f"X has linearly dependent columns: {named(dependent)} is a combination of those before it."
             )
-    return found
+    return result

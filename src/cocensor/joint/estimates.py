@@ -10,6 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray
 from cocensor._newton import Minimum
 from cocensor.copulas import Copula
+from cocensor.estimators.cox import inverse_or_nan
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
@@ -34,15 +35,13 @@ def fitted_model(
     fixed: Copula | None,
 ) -> JointModel:
     """The fitted model, in the units of the data."""
-    k, n, link = problem.likelihood.n_parameters, problem.likelihood.n, Link.of(family)
+    k, link = problem.likelihood.n_parameters, Link.of(family)
     theta = link.theta(best.point[-1]) if fixed is None else fixed.theta
     copula = family(theta)
     to_user = to_units_of_data(problem)
     parameters = to_user @ best.point[:k]
-    event, dropout = _margin(problem, parameters, 0), _margin(problem, parameters, 1)
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
     starts = tuple(_start(problem, tau, run, link, family) for tau, run in runs)
-    loglik = problem.loglik(best, copula)
     if not best.converged:
         warnings.warn(
             f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
@@ -52,10 +51,10 @@ def fitted_model(
         )
     return JointModel(
         copula=copula,
-        event=event,
-        dropout=dropout,
-        loglik_=loglik,
-        nll_=best.value + problem.likelihood.barrier_at(best.point[:k]) / n,
+        event=_margin(problem, parameters, 0),
+        dropout=_margin(problem, parameters, 1),
+        loglik_=problem.loglik(best, copula),
+        nll_=problem.nll(best),
         penalty=problem.penalty_on(family),
         theta_fixed=fixed is not None,
         converged_=best.converged,
@@ -69,16 +68,15 @@ def fitted_model(
         time_kind_=problem.time_kind,
         time_kind_reason_=problem.time_kind_reason,
         ends_=problem.likelihood.ends,
-        n_=n,
+        n_=problem.likelihood.n,
         t_max_=problem.y.t_max,
     )
 
 
 def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: type[Copula]) -> Start:
     theta = link.theta(run.point[-1])
-    copula, likelihood = family(theta), problem.likelihood
-    nll = run.value + likelihood.barrier_at(run.point[: likelihood.n_parameters]) / likelihood.n
-    loglik = problem.loglik(run, copula)
+    copula = family(theta)
+    nll, loglik = problem.nll(run), problem.loglik(run, copula)
     return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
 
 
@@ -122,15 +120,10 @@ def _uncertainty(
     """The covariance of all parameters, and the standard errors of θ and τ."""
     k = problem.likelihood.n_parameters
     used = k + (free and not best.bound)
-    information = best.at.hessian[:used, :used] * problem.likelihood.n
-    try:
-        inverse = np.linalg.inv(information)
-    except np.linalg.LinAlgError:
-        inverse = np.full(information.shape, np.nan)
+    inverse = inverse_or_nan(best.at.hessian[:used, :used] * problem.likelihood.n)
     _warn_of_effects(problem, best.point, np.diag(inverse))
     inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
-    size = k + free
-    jacobian = np.zeros((size, used))
+    jacobian = np.zeros((k + free, used))
     jacobian[:k, :k] = to_user
     if used > k:
         jacobian[k, k] = link.derivatives(best.point[-1])[0]
@@ -139,7 +132,6 @@ def _uncertainty(
         return covariance, np.nan, np.nan
     if best.bound:
         covariance[-1, :] = covariance[:, -1] = np.nan
-        return covariance, np.nan, np.nan
     theta_se = float(np.sqrt(covariance[-1, -1]))
     return covariance, theta_se, theta_se * abs(tau_slope(copula))
 
@@ -148,13 +140,13 @@ def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatAr
     """Name a covariate whose coefficient runs off, and a column that a ridge could not hold."""
     names, effects = _names(problem, False), problem.design.names_of_effects
     # The likelihood hardly knows a coefficient that runs off; as a rule there is none.
-    known = bool((variance < _UNKNOWN**2).all())
-    own = np.zeros(len(effects)) if known else _unexplained(problem.design)
+    precise = bool((variance < _UNKNOWN**2).all())
+    own = np.zeros(len(effects)) if precise else _unexplained(problem.design)
     for basis, span in zip(problem.likelihood.bases, problem.likelihood.spans, strict=True):
         for j, effect in enumerate(effects if basis.present else ()):
             i = span.start + basis.size + j
             if not problem.ridge[i]:
-                if not (known or variance[i] * own[j] < _UNKNOWN**2):
+                if not (precise or variance[i] * own[j] < _UNKNOWN**2):
                     warnings.warn(
                         f"the coefficient {names[i]!r} has no finite estimate: the covariate separates "
                         "those with the outcome from the rest.",
@@ -171,7 +163,7 @@ def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatAr
 
 
 def _unexplained(design: Design) -> FloatArray:
-    """By effect, the share of its column's variance that the other columns without a ridge leave; 1 under a ridge."""
+    """The share of the variance of each effect's column that the others without a ridge leave; 1 under a ridge."""
     shares = np.ones(design.n_columns)
     free = [i for i, ridge in enumerate(design.ridge_of_effects[: design.n_columns]) if not ridge]
     if len(free) > 1:

@@ -1,4 +1,4 @@
-r"""What a joint model expects to be observed: events and dropouts of every subject, period by period.
+r"""Expected observations under a joint model: events and dropouts of every subject, period by period.
 
 With :math:`L = -\log C(S_E, S_C)` along the subject's time under observation, and :math:`x = H_E, y = H_C`, the
 expected number of events in a period is what L gains by x alone, and that of dropouts what it gains by y:
@@ -31,7 +31,7 @@ _STEPS, _CLOSER = 5, 1.5
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """Of each subject and period the expected number, and the variance of the number less what is expected."""
+    """The expected number by subject and period, and the variance of the observed number about it."""
 
     number: FloatArray
     variance: FloatArray
@@ -59,7 +59,7 @@ def expected_counts(
     last = [hazard_from_log(margin.log_hazard(until))[:, None] for margin, until in margins]
     grid = np.concatenate(([0.0], times))
     at = [margin.at(grid) for margin, _ in margins]
-    found = [np.zeros((len(y), periods.size)) for _ in range(4 if grouped else 2)]
+    sums = [np.zeros((len(y), periods.size)) for _ in range(4 if grouped else 2)]
     for rows in row_blocks(len(y), 4 * grid.size):
         # Whoever is no longer under observation stands still.
         hazards = zip(at, last, strict=True)
@@ -67,12 +67,12 @@ def expected_counts(
             np.minimum(hazard_from_log(margin(rows, slice(None))), until[rows]) for margin, until in hazards
         )
         under = grid[:-1] < seen[rows, None]
-        for sums, gains in zip(found, _gains(model.copula, x, v, under, grouped), strict=True):
-            each = np.zeros(under.shape)
-            each[under] = gains
+        for total, gains in zip(sums, _gains(model.copula, x, v, under, grouped), strict=True):
+            steps = np.zeros(under.shape)
+            steps[under] = gains
             for period, (first, stop) in enumerate(pairwise(edges)):
-                sums[rows, period] = each[:, first:stop].sum(axis=1)
-    events, dropouts, *variances = found
+                total[rows, period] = steps[:, first:stop].sum(axis=1)
+    events, dropouts, *variances = sums
     return (
         Expected(events, variances[0] if grouped else events),
         Expected(dropouts, variances[1] if grouped else dropouts),
@@ -80,7 +80,7 @@ def expected_counts(
 
 
 def _gains(copula: Copula, x: FloatArray, y: FloatArray, under: BoolArray, grouped: bool) -> list[FloatArray]:
-    """Of each step ``under`` observation the expected events and dropouts; for grouped times their variances too."""
+    """The expected events and dropouts of each step ``under`` observation; for grouped times their variances too."""
 
     def gained(x: FloatArray, y: FloatArray) -> FloatArray:
         return -copula.log_cdf_hazard(x[under], y[under])

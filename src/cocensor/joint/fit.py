@@ -21,7 +21,7 @@ from cocensor.data import Survival
 from cocensor.joint.design import Design, Standardised, standardised
 from cocensor.joint.estimates import fitted_model
 from cocensor.joint.knots import check_enough, constant_hazard, margin_bases
-from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.likelihood import BARRIER, Drift, Likelihood
 from cocensor.joint.margins import MarginForm, informative
 from cocensor.joint.model import JointModel
 from cocensor.joint.settings import (
@@ -41,8 +41,7 @@ from cocensor.warnings import FitWarning
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)
-#: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
-BARRIER = 1e-4
+# How many times as much barriers weigh before the lowest one.
 _HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
 # What τ² costs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their number
 # grows, and holds θ where a few hundred subjects would take any.
@@ -208,7 +207,7 @@ class JointProblem:
         kind, reason = as_time_kind(outcomes, time_kind)
         log_t = np.log(outcomes.time)
         ends = np.unique(outcomes.time[outcomes.event | outcomes.dropout]) if kind == "grouped" else None
-        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, BARRIER, own_weight)
+        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, own_weight)
         Z = standardised(design, counted, weight)
         drift = None
         if design.varying:
@@ -218,7 +217,7 @@ class JointProblem:
         return cls(outcomes, design, likelihood, penalty, kind, reason + fewer)
 
     def weighted(self, sample_weight: Any, ridge: Literal["keep", "refit"] = "keep") -> JointProblem:
-        """The same sample with other case weights, whose fits start from the optima that are known here.
+        """The sample with other case weights, whose fits start from the optima that are known here.
 
         Design, units, knots, groups of times and barrier stay as they are: they belong to the subjects, of whom those
         of weight 0 still have to have hazards that rise. So do the weights of the ridges, which makes the fits smooth
@@ -250,14 +249,14 @@ class JointProblem:
             raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:
             copula = family(fixed)
-            found = self.margins_at(copula)
-            return found, fitted_model(self, family, found, [], fixed=copula)
+            optimum = self.margins_at(copula)
+            return optimum, fitted_model(self, family, optimum, [], fixed=copula)
         link = Link.of(family)
-        known = None if self.parent is None else self.parent._estimated.get(family)
-        if known is not None:
-            run = self._minimised(family, known.point)
+        of_parent = None if self.parent is None else self.parent._estimated.get(family)
+        if of_parent is not None:
+            run = self._minimised(family, of_parent.point)
             if run.converged:
-                tau = family(link.theta(known.point[-1])).tau
+                tau = family(link.theta(of_parent.point[-1])).tau
                 return run, fitted_model(self, family, run, [(tau, run)], fixed=None)
         start = self.independence.point
         runs = [(0.0, self._minimised(family, np.append(start, 0.0)))]
@@ -298,18 +297,18 @@ class JointProblem:
 
         def near(ridge: FloatArray, start: FloatArray, **options: Any) -> Minimum:
             """A fit from a start that is close by, unless it creeps."""
-            found = fit(ridge, start, max_iter=_FEW_STEPS, **options)
-            return found if found.converged else inside(ridge, start)
+            optimum = fit(ridge, start, max_iter=_FEW_STEPS, **options)
+            return optimum if optimum.converged else inside(ridge, start)
 
         if self._before is not None:
-            known, chosen = self._before._at_independence
-            start = risen(self.likelihood, known.point)
+            before, chosen = self._before._at_independence
+            start = risen(self.likelihood, before.point)
             if self.keeps_ridge:
                 return near(chosen, start), chosen
             # On the way to the weights a step for each choice of them will do.
             rough = partial(near, tolerance=1.0)
-            found, weights = ridge_weights(self._ridges, self.likelihood.n, rough, rough, start, chosen)
-            return near(weights, found.point), weights
+            last, weights = ridge_weights(self._ridges, self.likelihood.n, rough, rough, start, chosen)
+            return near(weights, last.point), weights
         n_effects = len(self.design.ridge_of_effects)
         exposure = float(self.y.time.sum())
         first: list[FloatArray] = []
@@ -325,50 +324,54 @@ class JointProblem:
 
     @property
     def _ridges(self) -> IntArray:
-        """By parameter of the margins the number of the ridge that shrinks it, −1 for none; each margin has its own."""
+        """The number of the ridge that shrinks each parameter of the margins, −1 for none; each margin has its own."""
         names: dict[tuple[int, str], int] = {}
-        found = []
+        numbers = []
         for margin, basis in enumerate(self.likelihood.bases):
-            if basis.present:
-                found += [-1] * basis.size
-                found += [
-                    names.setdefault((margin, ridge), len(names)) if ridge else -1
-                    for ridge in self.design.ridge_of_effects
-                ]
-        return np.array(found)
+            effects = self.design.ridge_of_effects if basis.present else ()
+            for ridge in (*[""] * basis.size, *effects):
+                numbers.append(names.setdefault((margin, ridge), len(names)) if ridge else -1)
+        return np.array(numbers)
 
     def margins_at(self, copula: Copula) -> Minimum:
         """The margins at a fixed copula, followed from independence, or from the nearest τ on the way that is known."""
         family, tau = type(copula), copula.tau
-        known = self._optima.setdefault(family, {})
-        if tau in known:
-            return known[tau]
-        found = None
+        fitted = self._optima.setdefault(family, {})
+        if tau in fitted:
+            return fitted[tau]
         if self._before is not None and self._before is not self.parent:
             self._before.margins_at(copula)
         of_parent = {} if self._before is None else self._before._optima.get(family, {})
+        optimum = None
         if tau in of_parent:
             start = risen(self.likelihood, of_parent[tau].point)
-            found = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
-            if found.converged:
-                known[tau] = found
-                return found
-        # A copy: another thread may add to what is known.
+            optimum = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
+        if optimum is None or not optimum.converged:
+            optimum = self._margins_followed_to(copula)
+        if optimum.converged:
+            fitted[tau] = optimum
+        return optimum
+
+    def _margins_followed_to(self, copula: Copula) -> Minimum:
+        """The margins at a fixed copula, from those fitted on the way to it."""
+        family, tau = type(copula), copula.tau
+        # A copy: another thread may add to what is fitted.
         on_the_way = {0.0: self.independence} | {
-            t: at for t, at in known.copy().items() if tau and 0.0 < t / tau < 1.0
+            t: at for t, at in self._optima[family].copy().items() if tau and 0.0 < t / tau < 1.0
         }
         nearest = sorted(on_the_way, key=abs)[-2:]
-        if abs(tau - nearest[-1]) <= _SHORT:
-            start = _extrapolated(on_the_way, nearest, tau)
-            if np.isneginf(self.likelihood.barrier_at(start)):  # a hazard would fall
-                start = on_the_way[nearest[-1]].point
-            found = self._minimised(family, start, fixed=copula.theta)
-        if found is None or not found.converged:
-            point = self._followed(family, on_the_way[nearest[-1]].point, nearest[-1], tau)
-            found = self._minimised(family, point, fixed=copula.theta)
-        if found.converged:
-            known[tau] = found
-        return found
+        reached, start = nearest[-1], on_the_way[nearest[-1]].point
+        if abs(tau - reached) <= _SHORT:
+            point = start
+            if len(nearest) == 2:  # margins go on as between the nearest two
+                slope = (start - on_the_way[nearest[0]].point) / (reached - nearest[0])
+                point = start + slope * (tau - reached)
+            if np.isneginf(self.likelihood.barrier_at(point)):  # a hazard would fall
+                point = start
+            optimum = self._minimised(family, point, fixed=copula.theta)
+            if optimum.converged:
+                return optimum
+        return self._minimised(family, self._followed(family, start, reached, tau), fixed=copula.theta)
 
     def penalty_on(self, family: type[Copula]) -> float:
         """The weight λ of (θ − θ₀)² in the mean that is minimised."""
@@ -407,57 +410,44 @@ class JointProblem:
         k = likelihood.n_parameters
         weights = (self.ridge if ridge is None else ridge) / n
 
-        def shrunk(at: Derivatives, point: FloatArray) -> Derivatives:
-            """The negative mean with its ridge."""
-            pull = weights * point[:k]
-            gradient, hessian = -at.gradient / n, -at.hessian / n
-            gradient[:k] += pull
-            hessian[np.arange(k), np.arange(k)] += weights
-            return Derivatives(-at.value / n + 0.5 * float(pull @ point[:k]), gradient, hessian)
-
         def value(point: FloatArray) -> float:
             theta = link.theta(point[-1]) if fixed is None else fixed
             loglik = likelihood.value(point[:k], family.formulas_at(theta))
             return -loglik / n + 0.5 * float(weights @ point[:k] ** 2) + lam * (theta - theta_0) ** 2
 
         def derivatives(point: FloatArray) -> Derivatives:
-            if fixed is not None:
-                at = shrunk(likelihood.derivatives(point, family, fixed, fixed=True), point)
-                return replace(at, value=at.value + lam * (fixed - theta_0) ** 2)
-            theta, slope, curvature = link.theta(point[-1]), *link.derivatives(point[-1])
-            at = shrunk(likelihood.derivatives(point[:k], family, theta, fixed=False), point)
-            gradient, hessian = at.gradient, at.hessian
-            gradient[-1] += 2.0 * lam * (theta - theta_0)
-            hessian[-1, -1] += 2.0 * lam
-            # From θ to the scale on which it is optimised.
-            hessian[-1, :] *= slope
-            hessian[:, -1] *= slope
-            hessian[-1, -1] += curvature * gradient[-1]
-            gradient[-1] *= slope
-            return Derivatives(at.value + lam * (theta - theta_0) ** 2, gradient, hessian)
+            theta = link.theta(point[-1]) if fixed is None else fixed
+            at = likelihood.derivatives(point[:k], family, theta, fixed=fixed is not None)
+            gradient, hessian, pull = -at.gradient / n, -at.hessian / n, weights * point[:k]
+            gradient[:k] += pull
+            hessian[np.arange(k), np.arange(k)] += weights
+            if fixed is None:
+                slope, curvature = link.derivatives(point[-1])
+                gradient[-1] += 2.0 * lam * (theta - theta_0)
+                hessian[-1, -1] += 2.0 * lam
+                # From θ to the scale on which it is optimised.
+                hessian[-1, :] *= slope
+                hessian[:, -1] *= slope
+                hessian[-1, -1] += curvature * gradient[-1]
+                gradient[-1] *= slope
+            penalties = 0.5 * float(pull @ point[:k]) + lam * (theta - theta_0) ** 2
+            return Derivatives(-at.value / n + penalties, gradient, hessian)
 
         bounds = link.bounds if fixed is None else None
         return minimise(
             derivatives, value, start, bounds=bounds, longest=1.0, tolerance=tolerance / n, max_iter=max_iter
         )
 
+    def nll(self, minimum: Minimum) -> float:
+        """The penalised mean negative log-likelihood at a minimum, without the barrier."""
+        margins = minimum.point[: self.likelihood.n_parameters]
+        return minimum.value + self.likelihood.barrier_at(margins) / self.likelihood.n
+
     def loglik(self, minimum: Minimum, copula: Copula) -> float:
         """The log-likelihood at a minimum, without the penalties and the barrier."""
         penalty = self.penalty_on(type(copula)) * (copula.theta - copula.independence_theta) ** 2
-        margins = minimum.point[: self.likelihood.n_parameters]
-        shrinkage = 0.5 * float(self.ridge @ margins**2)
-        return (
-            -self.likelihood.n * (minimum.value - penalty) + shrinkage - self.likelihood.barrier_at(margins)
-        )
-
-
-def _extrapolated(known: dict[float, Minimum], nearest: list[float], tau: float) -> FloatArray:
-    """Where the margins are at τ if they go on as between the nearest two that are known."""
-    if len(nearest) < 2:
-        return known[nearest[-1]].point
-    before, last = nearest
-    slope = (known[last].point - known[before].point) / (last - before)
-    return known[last].point + slope * (tau - last)
+        shrinkage = 0.5 * float(self.ridge @ minimum.point[: self.likelihood.n_parameters] ** 2)
+        return -self.likelihood.n * (self.nll(minimum) - penalty) + shrinkage
 
 
 # About so many go first, of at least twice as many subjects.
@@ -469,7 +459,7 @@ _SHARES = (1.0, 0.9, 0.7, 0.4, 0.0)
 
 
 def subsampled(problem: JointProblem) -> JointProblem | None:
-    """The same problem for some of its subjects, with the same parameters; None where that is no help."""
+    """The problem for some of its subjects, with the same parameters; None where that is no help."""
     whole = problem.likelihood
     every = len(whole.y) // _SUBSAMPLE
     if whole.included is not None or whole.weight is not None or every < 2:
@@ -492,8 +482,8 @@ def risen(likelihood: Likelihood, point: FloatArray) -> FloatArray:
         return point
     n_drifts = len(likelihood.drift.varying)
     changes = np.concatenate([np.arange(size) >= size - n_drifts for size in likelihood.sizes])
-    tried = (np.where(changes, share, 1.0) * point for share in _SHARES)
-    return next((each for each in tried if np.isfinite(likelihood.barrier_at(each))), point)
+    candidates = (np.where(changes, share, 1.0) * point for share in _SHARES)
+    return next((lower for lower in candidates if np.isfinite(likelihood.barrier_at(lower))), point)
 
 
 # In units of the log-likelihood for standardised columns: an effect has a prior standard deviation of 1/√weight.
@@ -530,21 +520,21 @@ def ridge_weights(
     if first_weights is not None:
         # A weight under which no effect is left would count as settled, whatever the data.
         weights = np.minimum(first_weights, weights)
-    found = first_fit(weights, start)
+    optimum = first_fit(weights, start)
     for _ in range(_MAX_ROUNDS if groups else 0):
-        variances = _variances(found.at.hessian * n)
+        variances = _variances(optimum.at.hessian * n)
         moved = 0.0
         for at in groups:
             before = weights[at[0]]
             effective = float(np.clip(at.size - before * variances[at].sum(), 1e-6, at.size))
-            after = float(np.clip(effective / max(np.sum(found.point[at] ** 2), 1e-300), *_RANGE))
+            after = float(np.clip(effective / max(np.sum(optimum.point[at] ** 2), 1e-300), *_RANGE))
             undecided = min(effective, at.size - effective)
             moved = max(moved, abs(np.log(after / before)) * undecided)
             weights[at] = after
-        found = fit(weights, found.point)
+        optimum = fit(weights, optimum.point)
         if moved < _SETTLED:
             break
-    return found, weights
+    return optimum, weights
 
 
 def _variances(information: FloatArray) -> FloatArray:

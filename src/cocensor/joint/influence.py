@@ -1,4 +1,4 @@
-r"""How imputed probabilities move with the subjects that a joint model was fitted to.
+r"""The influence on imputed probabilities of the subjects that a joint model was fitted to.
 
 A score that rests on :math:`q_i(t)` has a gradient g in the parameters of the joint model. These minimise the mean of
 the negative log-likelihood with its penalties, ridges and barrier, whose Hessian is H. So subject j of the sample moves
@@ -18,8 +18,8 @@ from cocensor._newton import Minimum
 from cocensor.joint.after_dropout import LaterDropout, LaterSlopes
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
-from cocensor.joint.fit import BARRIER, JointProblem
-from cocensor.joint.margins import Margin
+from cocensor.joint.fit import JointProblem
+from cocensor.joint.margins import Margin, log_or_zero
 from cocensor.joint.model import JointModel
 from cocensor.joint.settings import Link
 
@@ -49,10 +49,10 @@ class JointInfluence:
         for barrier in likelihood.barriers:
             pull[barrier.at] += barrier.derivatives(self.optimum.point[barrier.at]).gradient
         moved = np.linalg.solve(self.optimum.at.hessian * likelihood.n, pull)
-        return bool(pull @ moved > _ACTIVE * BARRIER)
+        return bool(pull @ moved > _ACTIVE * likelihood.barrier)
 
     def psi(self, gradient: FloatArray) -> Iterator[tuple[Rows, FloatArray]]:
-        """By subject, what moves scores with a ``gradient`` in the parameters, in the units of the data."""
+        """The influence of each subject on scores with a ``gradient`` in the parameters, in the units of the data."""
         likelihood, family = self.problem.likelihood, type(self.model.copula)
         fixed, k = self.model.theta_fixed, likelihood.n_parameters
         own = to_units_of_data(self.problem).T @ gradient[:k]
@@ -72,10 +72,10 @@ class JointInfluence:
             mean += values.sum(axis=0) / counted.size
             yield rows, scale * values
         # Ridges, barrier and the default penalty weigh less where more subjects count; at the optimum they balance the
-        # mean score, with a penalty that was asked for.
-        held, asked = mean.copy(), self.problem.penalty
-        if not fixed and asked is not None:
-            held -= 2.0 * asked * (self.model.copula.theta - family.independence_theta) * directions[-1]
+        # mean score, with a penalty that was set.
+        held, penalty = mean.copy(), self.problem.penalty
+        if not fixed and penalty is not None:
+            held -= 2.0 * penalty * (self.model.copula.theta - family.independence_theta) * directions[-1]
         counts = np.zeros(n, dtype=bool)
         counts[counted] = True
         for part in row_blocks(n, mean.size):
@@ -92,11 +92,11 @@ def parameter_gradient(
     n_models: int,
     time_weights: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """How scores move with the parameters of a joint model, by way of q: (parameters, scores).
+    """The derivatives of scores by the parameters of a joint model, by way of q: (parameters, scores).
 
     Parameters are in the units of the data, θ last unless it was fixed; scores are the models' for each column of the
-    weights of times. ``groups`` are subjects with what each is asked for, in one stretch of columns. Second, how they
-    move with the shares of hazard ratios after dropout: (shares, scores).
+    weights of times. ``groups`` are subjects with the first time at which each has a q. Second, how they move with the
+    shares of hazard ratios after dropout: (shares, scores).
     """
     gathered = _Gathered(model, q, X, gains, n_models, time_weights)
     for rows, cut in groups:
@@ -107,59 +107,54 @@ def parameter_gradient(
     return gathered.gradient, gathered.of_shares
 
 
+@dataclass(eq=False)
 class _Gathered:
     """Derivatives of scores by the parameters of a joint model, summed over groups of subjects."""
 
-    def __init__(
-        self,
-        model: JointModel,
-        q: Conditional,
-        X: FloatArray,
-        gains: Gains,
-        n_models: int,
-        time_weights: FloatArray,
-    ) -> None:
-        self._q, self._gains, self._time_weights = q, gains, time_weights
-        self._free, self._size = not model.theta_fixed, time_weights.shape[1]
-        n_scores = n_models * self._size
-        self._event, self._dropout = (_Margin(margin, X, n_scores) for margin in (model.event, model.dropout))
-        self._of_theta = np.zeros((1, n_scores))
-        self.of_shares = np.zeros((0 if q.ratio is None else q.ratio.shares.size, n_scores))
+    model: JointModel
+    q: Conditional
+    X: FloatArray
+    gains: Gains
+    n_models: int
+    time_weights: FloatArray
+
+    def __post_init__(self) -> None:
+        self.size = self.time_weights.shape[1]
+        n_scores = self.n_models * self.size
+        self.margins = [
+            _Margin(margin, self.X, n_scores) for margin in (self.model.event, self.model.dropout)
+        ]
+        self.of_theta = np.zeros((0 if self.model.theta_fixed else 1, n_scores))
+        self.of_shares = np.zeros((0 if self.q.ratio is None else self.q.ratio.shares.size, n_scores))
 
     @property
     def gradient(self) -> FloatArray:
-        parts = [self._event.gradient, self._dropout.gradient]
-        return np.concatenate([*parts, self._of_theta] if self._free else parts)
+        return np.concatenate((*(margin.gradient for margin in self.margins), self.of_theta))
 
     def of_conditional(self, rows: Rows, cut: IntArray) -> None:
-        """By q where it hangs on the hazards at t and at the censoring alone."""
-        q = self._q
-        for block, columns, asked in self._blocks(rows, cut, len(self._time_weights)):
-            slopes = q.slopes(block, columns, free=self._free)
-            weights = self._time_weights[columns]
-            by_dropout = (slopes.dropout_at_censoring, q.c), (slopes.dropout_before, q.before)
-            for own, gain in self._of_models(block, columns, asked):
-                self._event.at_common_times(block, q.t[columns], gain * slopes.event_at_times, weights, own)
-                by_event = ((gain * slopes.q) @ weights) * slopes.event_at_censoring[:, None]
-                self._event.at_own_time(block, q.c[block], by_event, own)
-                for slope, t in by_dropout:
-                    if slope is not None:
-                        self._dropout.at_own_time(block, t[block], (gain * slope) @ weights, own)
+        """Add those of subjects whose q hangs on the hazards at t and at the censoring alone."""
+        q = self.q
+        for block, columns, wanted in self._blocks(rows, cut, len(self.time_weights)):
+            slopes = q.slopes(block, columns, free=not self.model.theta_fixed)
+            weights = self.time_weights[columns]
+            for own, gain in self._of_models(block, columns, wanted):
+                self.margins[0].at_common_times(block, q.t[columns], gain * slopes.at_times, weights, own)
+                for margin, t, slope in slopes.at_own_times:
+                    self.margins[margin].at_own_time(block, t, (gain * slope) @ weights, own)
                 if slopes.theta is not None:
-                    self._of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
+                    self.of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
 
     def of_later(self, later: LaterDropout, rows: Rows, cut: IntArray) -> None:
-        """By q where it hangs on both hazards from the censoring on."""
-        q = self._q
-        for block, columns, asked in self._blocks(rows, cut, later.n_steps * self._size):
+        """Add those of subjects whose q hangs on both hazards from the censoring on."""
+        q = self.q
+        for block, columns, wanted in self._blocks(rows, cut, later.n_steps * self.size):
             slopes = LaterSlopes(later.steps(block, columns), later.ratio.components(block))
-            weights, log_t = self._time_weights[columns], _log(slopes.nodes)
-            for own, gain in self._of_models(block, columns, asked):
-                event, event_at_a, dropout, dropout_at_a, shares = slopes.before(gain, weights)
+            weights, log_t = self.time_weights[columns], log_or_zero(slopes.nodes)
+            for own, gain in self._of_models(block, columns, wanted):
+                before, shares = slopes.before(gain, weights)
                 self.of_shares[:, own] += shares
-                for margin, at_times, at_nodes, at_a in (
-                    (self._event, slopes.event, event, event_at_a),
-                    (self._dropout, slopes.dropout, dropout, dropout_at_a),
+                for margin, at_times, (at_nodes, at_a) in zip(
+                    self.margins, slopes.at_times, before, strict=True
                 ):
                     margin.at_common_times(block, q.t[columns], gain * at_times, weights, own)
                     sums = at_nodes.sum(axis=1), at_nodes.sum(axis=0), np.einsum("k,kif->if", log_t, at_nodes)
@@ -167,21 +162,17 @@ class _Gathered:
                     margin.at_own_time(block, q.c[block], at_a, own)
 
     def _blocks(self, rows: Rows, cut: IntArray, width: int) -> Iterator[tuple[Rows, slice, BoolArray]]:
-        """Some subjects, the times from the first that is asked of them on, and which are asked of whom."""
-        n_times = len(self._time_weights)
+        """Some subjects, the times from the first that any of them has on, and which of these each of them has."""
+        n_times = len(self.time_weights)
         for part in row_blocks(rows.size, width):
             first = int(cut[part].min())
             if first < n_times:
                 yield rows[part], slice(first, n_times), cut[part][:, None] <= np.arange(first, n_times)
 
-    def _of_models(self, rows: Rows, columns: slice, asked: BoolArray) -> Iterator[tuple[slice, FloatArray]]:
+    def _of_models(self, rows: Rows, columns: slice, wanted: BoolArray) -> Iterator[tuple[slice, FloatArray]]:
         """The scores of each model, and what they gain."""
-        for m, gain in enumerate(self._gains(rows, columns)):
-            yield slice(m * self._size, (m + 1) * self._size), gain * asked
-
-
-def _log(t: FloatArray) -> FloatArray:
-    return np.log(np.where(t > 0, t, 1.0))
+        for m, gain in enumerate(self.gains(rows, columns)):
+            yield slice(m * self.size, (m + 1) * self.size), gain * wanted
 
 
 class _Margin:
@@ -189,13 +180,7 @@ class _Margin:
 
     def __init__(self, margin: Margin, X: FloatArray, size: int) -> None:
         self.margin, self.X = margin, X
-        self.coef = np.zeros((margin.coef.size, size))
-        self.beta = np.zeros((margin.beta.size, size))
-        self.gamma = np.zeros((margin.gamma.size, size))
-
-    @property
-    def gradient(self) -> FloatArray:
-        return np.concatenate((self.coef, self.beta, self.gamma))
+        self.gradient = np.zeros((margin.coef.size + margin.beta.size + margin.gamma.size, size))
 
     def at_common_times(
         self, rows: Rows, t: FloatArray, values: FloatArray, weights: FloatArray, scores: slice
@@ -203,7 +188,9 @@ class _Margin:
         """Derivatives (rows, times) of what the ``weights`` of the times make some of the scores."""
         if self.margin.basis.present:
             by_time = (np.ones(rows.size) @ values)[:, None] * weights
-            self.summed(rows, t, by_time, values @ weights, values @ (weights * _log(t)[:, None]), scores)
+            self.summed(
+                rows, t, by_time, values @ weights, values @ (weights * log_or_zero(t)[:, None]), scores
+            )
 
     def summed(
         self,
@@ -217,19 +204,21 @@ class _Margin:
         """Sums over subjects by time; and over times by subject, plain and times log t."""
         if self.margin.basis.present:
             started = t > 0
-            self.coef[:, scores] += self.margin.basis.values(np.log(t[started])).T @ by_time[started]
-            self._of_covariates(rows, relative, drift, scores)
+            of_coef = self.margin.basis.values(np.log(t[started])).T @ by_time[started]
+            self._add(rows, of_coef, relative, drift, scores)
 
     def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice) -> None:
         """One time for each subject."""
         if self.margin.basis.present:
-            values, log_t = np.where((t > 0)[:, None], values, 0.0), _log(t)
-            self.coef[:, scores] += self.margin.basis.values(log_t).T @ values
-            self._of_covariates(rows, values, values * log_t[:, None], scores)
+            values, log_t = np.where((t > 0)[:, None], values, 0.0), log_or_zero(t)
+            of_coef = self.margin.basis.values(log_t).T @ values
+            self._add(rows, of_coef, values, values * log_t[:, None], scores)
 
-    def _of_covariates(self, rows: Rows, relative: FloatArray, drift: FloatArray, scores: slice) -> None:
-        if self.beta.size:
+    def _add(
+        self, rows: Rows, of_coef: FloatArray, relative: FloatArray, drift: FloatArray, scores: slice
+    ) -> None:
+        parts = [of_coef]
+        if self.margin.beta.size:
             X = self.X[rows]
-            self.beta[:, scores] += X.T @ relative
-            if self.gamma.size:
-                self.gamma[:, scores] += X[:, self.margin.varying].T @ drift
+            parts += [X.T @ relative, X[:, self.margin.varying].T @ drift]
+        self.gradient[:, scores] += np.concatenate(parts)

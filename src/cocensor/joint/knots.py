@@ -1,9 +1,8 @@
-"""How many knots a margin needs, and where."""
+"""The number of knots that a margin needs, and their places."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import quantile
 from cocensor.copulas import Independence
 from cocensor.data import Survival
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.likelihood import BARRIER, Likelihood
 from cocensor.joint.margins import Basis, MarginForm
 from cocensor.joint.settings import Knots
 
@@ -29,7 +28,6 @@ def chosen_basis(
     happened: BoolArray,
     ends: FloatArray | None,
     most: int,
-    barrier: float,
     weight: FloatArray | None = None,
 ) -> Basis:
     r"""Inner knots as the data need them, ``most`` at most.
@@ -46,14 +44,14 @@ def chosen_basis(
     most = min(most, int(n_happened // _EVENTS_PER_KNOT), CANDIDATES[-1])
     if ends is not None:
         return Basis.at_quantiles(np.unique(own), most)
-    intervals = _Intervals.of(y.time, happened, np.ones(len(y)) if weight is None else weight)
+    counts = in_intervals(y.time, happened, np.ones(len(y)) if weight is None else weight)
     best, lowest, worse = Basis(np.empty(0)), np.inf, 0
     for inner in CANDIDATES:
         if inner > most:
             break
         worse += 1
         for basis in _placed(own, inner, own_weight):
-            aic = 2.0 * (intervals.negative_loglik(basis, barrier) + basis.size)
+            aic = 2.0 * (negative_loglik(basis, *counts) + basis.size)
             if aic < lowest:
                 best, lowest, worse = basis, aic, 0
         if worse == 2:
@@ -77,45 +75,41 @@ def constant_hazard(basis: Basis, n_happened: float, exposure: float) -> FloatAr
     return np.asarray(np.linalg.solve(basis.matrix, raw))
 
 
-class _Intervals(NamedTuple):
-    """Outcomes at the ``ends`` of intervals: how much weight has the event in each, and how much outlasts it alone."""
+def in_intervals(time: FloatArray, happened: BoolArray, weight: FloatArray) -> tuple[Survival, FloatArray]:
+    """Outcomes at the ends of intervals, and the weight of those who have the event, or outlast it alone, at each.
 
-    y: Survival
-    weight: FloatArray
-    ends: FloatArray
+    The ends are all times; of many times, quantiles and some that are even in log time.
+    """
+    happening, going = weight[happened], weight[~happened]
+    own, ends = time[happened], np.unique(time)
+    if ends.size > _INTERVALS:
+        share = np.linspace(0.0, 1.0, _INTERVALS // 3)
+        quantiles = [_inverted_cdf(own, share, happening), _inverted_cdf(time, share, weight)]
+        even = np.exp(np.log(ends[0]) * (1.0 - share) + np.log(ends[-1]) * share)[1:-1]
+        ends = np.unique(np.concatenate((*quantiles, ends[np.searchsorted(ends, even)])))
+    n = ends.size
+    events = np.bincount(np.searchsorted(ends, own), happening, n)
+    # Whoever left before the first end says nothing.
+    left = np.bincount(np.searchsorted(ends, time[~happened], side="right"), going, n + 1)[1:]
+    is_event = np.repeat([True, False], n)
+    return Survival(np.tile(ends, 2), is_event, ~is_event), np.concatenate((events, left))
 
-    @classmethod
-    def of(cls, time: FloatArray, happened: BoolArray, weight: FloatArray) -> _Intervals:
-        """Between all times; of many times, between quantiles and between some that are even in log time."""
-        happening, going = weight[happened], weight[~happened]
-        own, ends = time[happened], np.unique(time)
-        if ends.size > _INTERVALS:
-            share = np.linspace(0.0, 1.0, _INTERVALS // 3)
-            quantiles = [_inverted_cdf(own, share, happening), _inverted_cdf(time, share, weight)]
-            even = np.exp(np.log(ends[0]) * (1.0 - share) + np.log(ends[-1]) * share)[1:-1]
-            ends = np.unique(np.concatenate((*quantiles, ends[np.searchsorted(ends, even)])))
-        n = ends.size
-        events = np.bincount(np.searchsorted(ends, own), happening, n)
-        # Whoever left before the first end says nothing.
-        left = np.bincount(np.searchsorted(ends, time[~happened], side="right"), going, n + 1)[1:]
-        is_event = np.repeat([True, False], n)
-        return cls(Survival(np.tile(ends, 2), is_event, ~is_event), np.concatenate((events, left)), ends)
 
-    def negative_loglik(self, basis: Basis, barrier: float) -> float:
-        """The value at the best fit of a margin alone."""
-        basis, never = basis.orthonormal(np.log(self.ends)), Basis(np.empty(0), present=False)
-        nothing = np.empty((len(self.y), 0))
-        likelihood = Likelihood(self.y, nothing, (basis, never), self.ends, barrier, weight=self.weight)
+def negative_loglik(basis: Basis, y: Survival, weight: FloatArray) -> float:
+    """The value at the best fit of a margin alone, to outcomes at the ends of intervals."""
+    ends = np.unique(y.time)
+    basis, never = basis.orthonormal(np.log(ends)), Basis(np.empty(0), present=False)
+    likelihood = Likelihood(y, np.empty((len(y), 0)), (basis, never), ends, BARRIER, weight=weight)
 
-        def derivatives(point: FloatArray) -> Derivatives:
-            at = likelihood.derivatives(point, Independence, 0.0, fixed=True)
-            return Derivatives(-at.value, -at.gradient, -at.hessian)
+    def value(point: FloatArray) -> float:
+        return -likelihood.value(point, Independence())
 
-        n_events = float(self.weight[self.y.event].sum())
-        start = constant_hazard(basis, n_events, float(self.weight @ self.y.time))
-        return minimise(
-            derivatives, lambda point: -likelihood.value(point, Independence()), start, tolerance=1e-3
-        ).value
+    def derivatives(point: FloatArray) -> Derivatives:
+        at = likelihood.derivatives(point, Independence, 0.0, fixed=True)
+        return Derivatives(-at.value, -at.gradient, -at.hessian)
+
+    start = constant_hazard(basis, float(weight[y.event].sum()), float(weight @ y.time))
+    return minimise(derivatives, value, start, tolerance=1e-3).value
 
 
 def _inverted_cdf(values: FloatArray, levels: FloatArray, weight: FloatArray) -> FloatArray:
@@ -131,7 +125,6 @@ def margin_bases(
     margins: MarginForm,
     knots: Knots,
     ends: FloatArray | None,
-    barrier: float,
     weight: FloatArray | None,
 ) -> tuple[tuple[Basis, Basis], str]:
     """The bases of event and dropout, orthonormal, and where there are fewer knots than asked for a clause on that.
@@ -141,14 +134,14 @@ def margin_bases(
     log_t, fewer = np.log(y.time), ""
     bases = []
     for happened, what in ((y.event, "event"), (y.dropout, "dropout")):
-        found = int(happened.sum())
-        if not found:
+        n_happened = int(happened.sum())
+        if not n_happened:
             if what == "event" or y.administrative is None or not y.administrative.any():
                 raise ValueError(f"y has no {what}: its margin cannot be fitted.")
             bases.append(Basis(np.empty(0), present=False))  # all censoring is administrative
             continue
         own_times = np.unique(y.time[happened])
-        if own_times.size == 1 and found > 1 and log_t.min() < log_t.max():
+        if own_times.size == 1 and n_happened > 1 and log_t.min() < log_t.max():
             remedy = "mark an end of study as administrative"
             why = remedy if what == "dropout" else "their margin cannot be fitted"
             raise ValueError(f"y has all its {what}s at time {own_times[0]:g}: {why}.")
@@ -157,7 +150,7 @@ def margin_bases(
             # A margin of grouped times needs more different times than it has functions of time.
             most = own_times.size - 3
         else:
-            most = found if own_weight is None else int(own_weight.sum())
+            most = n_happened if own_weight is None else int(own_weight.sum())
             if own_times.size == 1:  # of one subject, however heavy
                 most = 0
         if most < 0:
@@ -171,18 +164,18 @@ def margin_bases(
         elif knots == "auto":
             # One for each time, where somebody is seen to outlast them.
             outlasted = ends is not None and bool(y.t_max > own_times[-1])
-            basis = chosen_basis(y, happened, ends, most + outlasted, barrier, weight)
+            basis = chosen_basis(y, happened, ends, most + outlasted, weight)
         else:
             if knots > most:
                 fewer += f"; {most} inner knots for the {what}s at {own_times.size} times"
             basis = Basis.at_quantiles(log_t[happened], min(knots, most), own_weight)
-        check_enough(found, basis.size + n_unshrunk, what)
+        check_enough(n_happened, basis.size + n_unshrunk, what)
         bases.append(basis.orthonormal(log_t))
     return (bases[0], bases[1]), fewer
 
 
-def check_enough(found: int, needed: int, what: str) -> None:
+def check_enough(n_happened: int, needed: int, what: str) -> None:
     """Refuse a margin with more parameters than subjects who tell of it."""
-    if found < needed:
-        some = f"{found} {what}{'' if found == 1 else 's'}"
+    if n_happened < needed:
+        some = f"{n_happened} {what}{'' if n_happened == 1 else 's'}"
         raise ValueError(f"y has too few {what}s: {some} for the {needed} parameters of their margin.")

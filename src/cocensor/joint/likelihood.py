@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -29,7 +29,14 @@ from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, by_weigh
 from cocensor.copulas import Copula
 from cocensor.copulas.base import log_step
 from cocensor.data import Survival
-from cocensor.joint.margins import Barrier, Basis, informative, last_end, start_of_group
+from cocensor.joint.margins import Barrier, Basis, informative, last_end, log_or_zero, start_of_group
+
+#: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
+BARRIER = 1e-4
+#: Some subjects of a contribution, and what multiplies the parameters in each of its predictors.
+_Designs = tuple[slice, list[FloatArray]]
+# The parameters that a predictor is linear in.
+_Place = slice | IntArray
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
@@ -47,41 +54,32 @@ def outlasted(copula: Copula, own: Any, other: Any) -> Any:
     return copula.log_cdf_hazard(hazard_from_log(own), hazard_from_log(other))
 
 
-class _Blocks:
-    """Subjects in blocks, which a fit goes through again and again."""
-
-    def blocks(self, size: int = 0) -> Iterator[Any]:
-        raise NotImplementedError
-
-    @cached_property
-    def kept(self) -> Any:
-        return list(self.blocks())
-
-    def forget(self) -> None:
-        self.__dict__.pop("kept", None)
+def rising(copula: Copula, slope: Any) -> Any:
+    """The log of the slope of s, which :func:`at_the_time` leaves out."""
+    return np.log(slope)
 
 
 @dataclass(frozen=True, eq=False)
-class _Contribution(_Blocks):
+class _Contribution:
     """Subjects, by number, that contribute in the same way, each by its weight (None for 1)."""
 
     formula: Callable[..., Any]
-    predictors: tuple[_Predictor, ...]
+    predictors: tuple[_LogHazard, ...]
     X: Any
     subjects: Rows
     weight: FloatArray | None
 
-    def blocks(self, size: int = 0) -> Iterator[tuple[slice, list[FloatArray]]]:
+    def blocks(self, size: int = 0) -> Iterator[_Designs]:
         """Some subjects and their designs, where each has about ``size`` values beside."""
-        width = self.predictors[0].basis.size + self.X.shape[1]
-        for rows in row_blocks(self.subjects.size, max(width, size)):
+        width = max(self.predictors[0].basis.size + self.X.shape[1], size)
+        for rows in row_blocks(self.subjects.size, width):
             X = self.X[self.subjects[rows]]
             yield rows, [predictor.design(rows, X) for predictor in self.predictors]
 
-    def log_hazards(self, rows: slice, designs: list[FloatArray], parameters: FloatArray) -> list[FloatArray]:
-        """The log-hazards of some subjects."""
+    def predictions(self, rows: slice, designs: list[FloatArray], parameters: FloatArray) -> list[FloatArray]:
+        """The arguments of the formula for some subjects."""
         pairs = zip(self.predictors, designs, strict=True)
-        return [predictor.log_hazard(rows, design, parameters) for predictor, design in pairs]
+        return [predictor.value(rows, design, parameters) for predictor, design in pairs]
 
 
 class Likelihood:
@@ -106,7 +104,7 @@ class Likelihood:
         weight: FloatArray | None = None,
     ) -> None:
         self.y, self.X, self.bases, self.ends, self.drift = y, X, bases, ends, drift
-        self.included, self.weight = included, weight
+        self.barrier, self.included, self.weight = barrier, included, weight
         counted = informative(y.time) if included is None else included & informative(y.time)
         if weight is not None:
             counted &= weight > 0
@@ -117,20 +115,20 @@ class Likelihood:
         starts = (0, self.sizes[0])
         self.spans = [slice(start, start + size) for start, size in zip(starts, self.sizes, strict=True)]
         # What the slope of a log hazard depends on: the basis, and changes with log time.
-        at_slopes = [
+        self._at_slopes = [
             np.concatenate((span.start + np.arange(basis.size), span.stop - np.arange(n_drifts)[::-1] - 1))
             for basis, span in zip(bases, self.spans, strict=True)
         ]
         self.contributions: list[_Contribution] = []
-        self.slopes: list[_Slopes] = []
         self.constant = 0.0
         self._last: tuple[Any, Derivatives] | None = None
 
-        def contribute(formula: Callable[..., Any], rows: Rows, *read: tuple[int, FloatArray]) -> None:
-            """Subjects whose formula reads a margin each at some times."""
-            predictors = tuple(_Predictor(self.spans[margin], bases[margin], t, drift) for margin, t in read)
+        def contribute(formula: Callable[..., Any], rows: Rows, *predictors: _LogHazard) -> None:
             own_weight = None if weight is None else weight[rows]
             self.contributions.append(_Contribution(formula, predictors, X, rows, own_weight))
+
+        def log_hazard(margin: int, t: FloatArray) -> _LogHazard:
+            return _LogHazard(self.spans[margin], bases[margin], t, drift)
 
         for own, happened in ((0, y.event), (1, y.dropout)):
             rows = np.flatnonzero(happened & counted)
@@ -138,49 +136,62 @@ class Likelihood:
                 continue
             t, other = y.time[rows], 1 - own
             if ends is None:
-                contribute(at_the_time, rows, (own, t), (other, t))
-                own_weight = None if weight is None else weight[rows]
-                self.slopes.append(_Slopes(at_slopes[own], bases[own], t, X, drift, own_weight, rows))
-                self.constant -= float(by_weight(np.log(t), own_weight).sum())
+                contribute(at_the_time, rows, log_hazard(own, t), log_hazard(other, t))
+                contribute(rising, rows, _Slope(self._at_slopes[own], bases[own], t, drift))
+                self.constant -= float(by_weight(np.log(t), self.contributions[-1].weight).sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
-                meanwhile = before if own == 0 else t
-                contribute(within_the_group, rows, (own, before), (own, t), (other, meanwhile))
+                meanwhile = log_hazard(other, before if own == 0 else t)
+                contribute(within_the_group, rows, log_hazard(own, before), log_hazard(own, t), meanwhile)
         rows = np.flatnonzero(~(y.event | y.dropout) & counted)
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
-            contribute(outlasted, rows, (0, t), (1, t))
-        self._drifts = None if drift is None else _DriftSlopes(X, drift)
-        self.barriers = [
-            Barrier(at_slopes[margin], basis.slope_bounds(), self._drifts, barrier)
-            for margin, basis in enumerate(bases)
-            # A straight line rises by its event terms alone.
-            if barrier and basis.size and (basis.knots.size or ends is not None or drift is not None)
-        ]
+            contribute(outlasted, rows, log_hazard(0, t), log_hazard(1, t))
 
     def of(self, y: Survival, X: Any, weight: FloatArray | None = None) -> Likelihood:
-        """The likelihood of other subjects, or by other weights, with the same parameters and no barrier changed."""
-        barrier = max((barrier.weight for barrier in self.barriers), default=0.0)
+        """The likelihood of other subjects, or by other weights, with the same parameters and barrier."""
         included = self.included if y is self.y else None
-        return Likelihood(y, X, self.bases, self.ends, barrier, self.drift, included, weight)
+        return Likelihood(y, X, self.bases, self.ends, self.barrier, self.drift, included, weight)
+
+    @cached_property
+    def barriers(self) -> list[Barrier]:
+        """The barrier of each margin that could fall: a straight line rises by its event terms alone."""
+        drifts = None
+        if self.barrier and self.drift is not None:
+            drifts = np.empty((self.X.shape[0], len(self.drift.varying)))
+            for rows in row_blocks(*self.X.shape):
+                drifts[rows] = self.drift.slopes(self.X[rows])
+        curved = self.ends is not None or self.drift is not None
+        return [
+            Barrier(at, basis.slope_bounds(), drifts, self.barrier)
+            for at, basis in zip(self._at_slopes, self.bases, strict=True)
+            if self.barrier and basis.size and (basis.knots.size or curved)
+        ]
+
+    @cached_property
+    def _designs(self) -> list[tuple[_Contribution, list[_Designs]]]:
+        """The contributions with their designs, which fits go through again and again."""
+        return [(part, list(part.blocks())) for part in self.contributions]
 
     def forget(self) -> None:
         """Give back the memory of what the next fit would make again."""
-        for blocks in (*self.contributions, *self.slopes, *([] if self._drifts is None else [self._drifts])):
-            blocks.forget()
+        for name in ("_designs", "barriers"):
+            vars(self).pop(name, None)
 
     def with_barriers(self, factor: float) -> Likelihood:
-        """The likelihood with barriers that weigh ``factor`` times as much."""
+        """The likelihood with barriers that weigh ``factor`` times as much, and the same designs in memory."""
+        barriers = [replace(barrier, weight=factor * barrier.weight) for barrier in self.barriers]
         other = copy(self)
-        other._last = None
-        other.barriers = [replace(barrier, weight=factor * barrier.weight) for barrier in self.barriers]
+        vars(other).update(
+            barrier=factor * self.barrier, barriers=barriers, _designs=self._designs, _last=None
+        )
         return other
 
     @property
     def n_parameters(self) -> int:
-        """Of both margins, without θ."""
+        """The number of parameters of both margins, without θ."""
         return sum(self.sizes)
 
     def value(self, parameters: FloatArray, copula: Copula) -> float:
@@ -188,23 +199,20 @@ class Likelihood:
         total = self.constant
         with np.errstate(all="ignore"):
             total += self.barrier_at(parameters)
-            for slope in self.slopes:
-                for _, design, weight in slope.kept:
-                    values = design @ parameters[slope.at]
-                    if not (values > 0).all():
+            for part, blocks in self._designs:
+                for rows, designs in blocks:
+                    predictions = part.predictions(rows, designs, parameters)
+                    if any(
+                        prediction.max() > predictor.largest
+                        for predictor, prediction in zip(part.predictors, predictions, strict=True)
+                    ):
                         return -np.inf
-                    total += float(by_weight(np.log(values), weight).sum())
-            for part in self.contributions:
-                for rows, designs in part.kept:
-                    log_hazards = part.log_hazards(rows, designs, parameters)
-                    if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in log_hazards):
-                        return -np.inf
-                    values = part.formula(copula, *log_hazards)
+                    values = part.formula(copula, *predictions)
                     total += float(np.sum(values if part.weight is None else values * part.weight[rows]))
         return total if np.isfinite(total) else -np.inf
 
     def barrier_at(self, parameters: FloatArray) -> float:
-        """What of the value is the barrier's; −∞ where a cumulative hazard would fall."""
+        """The share of the barrier in the value; −∞ where a cumulative hazard would fall."""
         return sum(barrier.value(parameters[barrier.at]) for barrier in self.barriers)
 
     def derivatives(
@@ -226,27 +234,18 @@ class Likelihood:
         size = self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
-            for slope in self.slopes:
-                at = slope.at
-                for _, design, weight in slope.kept:
-                    inverse = 1.0 / (design @ parameters[at])
-                    value -= float(by_weight(np.log(inverse), weight).sum())
-                    scaled = design * inverse[:, None]
-                    counted = by_weight(scaled, weight)
-                    gradient[at] += counted.sum(axis=0)
-                    hessian[np.ix_(at, at)] -= counted.T @ scaled
             for barrier in self.barriers:
                 of_barrier = barrier.derivatives(parameters[barrier.at])
                 value += of_barrier.value
                 gradient[barrier.at] += of_barrier.gradient
                 hessian[np.ix_(barrier.at, barrier.at)] += of_barrier.hessian
-            for part in self.contributions:
-                for rows, designs, spans, jet in self._jets(
-                    part, part.kept, parameters, family, theta, fixed, 2
+            for part, blocks in self._designs:
+                for rows, designs, places, jet in self._jets(
+                    part, blocks, parameters, family, theta, fixed, 2
                 ):
                     jet = jet if part.weight is None else jet * part.weight[rows]
                     value += float(np.sum(jet.value))
-                    _gather(gradient, hessian, jet, designs, spans)
+                    _gather(gradient, hessian, jet, designs, places)
         return Derivatives(value, gradient, hessian)
 
     def scores_along(
@@ -263,59 +262,60 @@ class Likelihood:
         In blocks (subjects, directions); what a subject adds may come in several of them. θ is the last parameter,
         unless it is ``fixed``.
         """
-        for slope in self.slopes:
-            for subjects, design, _ in slope.blocks(directions.shape[1]):
-                yield subjects, design @ directions[slope.at] / (design @ parameters[slope.at])[:, None]
         for part in self.contributions:
             blocks = part.blocks(directions.shape[1])
-            for rows, designs, spans, jet in self._jets(part, blocks, parameters, family, theta, fixed, 1):
+            for rows, designs, places, jet in self._jets(part, blocks, parameters, family, theta, fixed, 1):
                 along = np.zeros((part.subjects[rows].size, directions.shape[1]))
-                for slopes, design, span in zip(jet.first, designs, spans, strict=True):
+                for slopes, design, at in zip(jet.first, designs, places, strict=True):
                     if slopes is not None:
-                        along += np.reshape(slopes, (-1, 1)) * (design @ directions[span])
+                        along += np.reshape(slopes, (-1, 1)) * (design @ directions[at])
                 yield part.subjects[rows], along
 
     def _jets(
         self,
         part: _Contribution,
-        blocks: Iterable[tuple[slice, list[FloatArray]]],
+        blocks: Iterable[_Designs],
         parameters: FloatArray,
         family: type[Copula],
         theta: float,
         fixed: bool,
         order: Literal[1, 2],
-    ) -> Iterator[tuple[slice, list[FloatArray], list[slice], Jet]]:
+    ) -> Iterator[tuple[slice, list[FloatArray], list[_Place], Jet]]:
         """Some subjects of a part, what they contribute, and the designs and parameters of its variables.
 
         θ is the last variable, unless it is ``fixed``; it is the same for all.
         """
-        m, spans = len(part.predictors), [predictor.span for predictor in part.predictors]
+        m, places = len(part.predictors), [predictor.at for predictor in part.predictors]
         copula = family(theta)
         if not fixed:
             copula = family.formulas_at(Jet.variable(theta, m, m + 1, order=order))
-            spans.append(slice(self.n_parameters, self.n_parameters + 1))
+            places.append(slice(self.n_parameters, self.n_parameters + 1))
         for rows, designs in blocks:
-            log_hazards = part.log_hazards(rows, designs, parameters)
-            variables = [Jet.variable(x, i, len(spans), order=order) for i, x in enumerate(log_hazards)]
+            predictions = part.predictions(rows, designs, parameters)
+            variables = [Jet.variable(x, i, len(places), order=order) for i, x in enumerate(predictions)]
             with np.errstate(all="ignore"):
                 jet = part.formula(copula, *variables)
-            yield rows, designs if fixed else [*designs, np.ones((len(designs[0]), 1))], spans, jet
+            yield rows, designs if fixed else [*designs, np.ones((len(designs[0]), 1))], places, jet
 
 
 def _gather(
-    gradient: FloatArray, hessian: FloatArray, jet: Jet, designs: list[FloatArray], spans: list[slice]
+    gradient: FloatArray, hessian: FloatArray, jet: Jet, designs: list[FloatArray], places: list[_Place]
 ) -> None:
     """Add derivatives in the variables as those in the parameters."""
     n = len(designs[0])
-    for first, design, span in zip(jet.first, designs, spans, strict=True):
+    for first, design, at in zip(jet.first, designs, places, strict=True):
         if first is not None:
-            gradient[span] += np.broadcast_to(first, n) @ design
+            gradient[at] += np.broadcast_to(first, n) @ design
     for (i, j), second in zip(jet.pairs, jet.second, strict=True):
         if second is not None:
             block = (designs[i] * np.broadcast_to(second, n)[:, None]).T @ designs[j]
-            hessian[spans[i], spans[j]] += block
+            rows, columns = places[i], places[j]
+            if isinstance(rows, slice):
+                hessian[rows, columns] += block
+            else:  # a slope, which has no other variable beside it
+                hessian[np.ix_(rows, rows)] += block
             if i != j:
-                hessian[spans[j], spans[i]] += block.T
+                hessian[columns, rows] += block.T
 
 
 @dataclass(frozen=True)
@@ -336,72 +336,44 @@ class Drift:
 
 
 @dataclass(frozen=True, eq=False)
-class _DriftSlopes(_Blocks):
-    """The derivatives in log t of what changes with it, for all subjects."""
-
-    X: Any
-    drift: Drift
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.X.shape[0], len(self.drift.varying)
-
-    def __getitem__(self, rows: Any) -> FloatArray:
-        return self.kept[rows]
-
-    @cached_property
-    def kept(self) -> FloatArray:
-        values = np.empty(self.shape)
-        for rows in row_blocks(*self.X.shape):
-            values[rows] = self.drift.slopes(self.X[rows])
-        return values
-
-
-@dataclass(frozen=True, eq=False)
-class _Predictor:
-    """A log-hazard that is linear in the parameters of one margin, those of the ``span``, one for each subject.
+class _LogHazard:
+    """A log-hazard that is linear in some parameters, those ``at`` places; one for each subject.
 
     Where the margin has not begun, or what it is of never happens, the log-hazard is the smallest.
     """
 
-    span: slice
+    at: _Place
     basis: Basis
     t: FloatArray
     drift: Drift | None
+    #: Beyond this the likelihood is 0.
+    largest: ClassVar[float] = LOG_LARGEST_HAZARD
 
     def design(self, rows: slice, X: FloatArray) -> FloatArray:
-        """What multiplies the parameters, for some subjects with covariates X."""
+        """The matrix that multiplies the parameters, for some subjects with covariates X."""
         if not self.basis.size:
             return np.empty((len(X), 0))
         t = self.t[rows]
-        log_t = np.log(np.where(t > 0, t, 1.0))
+        log_t = log_or_zero(t)
         parts = [self.basis.values(log_t), X]
         matrix = np.hstack(parts if self.drift is None else [*parts, self.drift.values(log_t, X)])
         matrix[t <= 0] = 0.0
         return matrix
 
-    def log_hazard(self, rows: slice, design: FloatArray, parameters: FloatArray) -> FloatArray:
+    def value(self, rows: slice, design: FloatArray, parameters: FloatArray) -> FloatArray:
         if not self.basis.size:
             return np.full(len(design), LOG_SMALLEST_HAZARD)
-        return np.where(self.t[rows] > 0, design @ parameters[self.span], LOG_SMALLEST_HAZARD)
+        return np.where(self.t[rows] > 0, design @ parameters[self.at], LOG_SMALLEST_HAZARD)
 
 
-@dataclass(frozen=True, eq=False)
-class _Slopes(_Blocks):
-    """The terms log d/dlog t log H(t) of ``subjects``, whose design multiplies the parameters ``at`` some places."""
+class _Slope(_LogHazard):
+    """The derivative of a log-hazard in log t."""
 
-    at: IntArray
-    basis: Basis
-    t: FloatArray
-    X: Any
-    drift: Drift | None
-    weight: FloatArray | None
-    subjects: Rows
+    largest = np.inf
 
-    def blocks(self, size: int = 0) -> Iterator[tuple[Rows, FloatArray, FloatArray | None]]:
-        """Subjects with the rows of the design and their weights, where each has about ``size`` values beside."""
-        for rows in row_blocks(self.t.size, max(self.at.size, size)):
-            subjects, design = self.subjects[rows], self.basis.slopes(np.log(self.t[rows]))
-            if self.drift is not None:
-                design = np.hstack((design, self.drift.slopes(self.X[subjects])))
-            yield subjects, design, None if self.weight is None else self.weight[rows]
+    def design(self, rows: slice, X: FloatArray) -> FloatArray:
+        design = self.basis.slopes(np.log(self.t[rows]))
+        return design if self.drift is None else np.hstack((design, self.drift.slopes(X)))
+
+    def value(self, rows: slice, design: FloatArray, parameters: FloatArray) -> FloatArray:
+        return design @ parameters[self.at]

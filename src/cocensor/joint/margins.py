@@ -9,7 +9,7 @@ as a straight line beyond its outer knots; without inner knots it is the Weibull
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Basis:
 
     @property
     def size(self) -> int:
-        """How many functions there are."""
+        """The number of functions."""
         return 2 + max(self.knots.size - 2, 0) if self.present else 0
 
     @property
@@ -56,7 +56,7 @@ class Basis:
         return np.eye(self.size) if self.transform is None else self.transform
 
     def orthonormal(self, log_t: FloatArray) -> Basis:
-        """The same space, with functions that are orthonormal on average over ``log_t``."""
+        """A basis of this space whose functions are orthonormal on average over ``log_t``."""
         if not self.present:
             return self
         _, upper = np.linalg.qr(self.values(log_t))
@@ -138,30 +138,6 @@ class Margin:
         drift = X[:, self.varying] @ self.gamma if self.gamma.size else None
         return MarginOfSubjects(self, relative, drift)
 
-    def log_time(self, log_hazard: FloatArray, drift: FloatArray | float = 0.0) -> FloatArray:
-        """The log t at which s(log t) + drift · log t reaches ``log_hazard``."""
-        if not self.basis.present:
-            return np.full(log_hazard.shape, np.inf)
-        intercept, slope = self.coef[0], self.coef[1]
-        if not self.basis.knots.size:
-            return (log_hazard - intercept) / (slope + drift)
-        from scipy.optimize.elementwise import find_root
-
-        def gap(z: FloatArray, wanted: FloatArray, drift: FloatArray) -> FloatArray:
-            return self.baseline(z) + drift * z - wanted
-
-        # Beyond the outer knots s is a straight line, which brackets the root.
-        low, high = self.basis.knots[0], self.basis.knots[-1]
-        drift = np.broadcast_to(drift, log_hazard.shape)
-        ends = np.array([low, high])
-        (s_low, s_high), (d_low, d_high) = self.baseline(ends), self.basis.slopes(ends) @ self.coef
-        below, above = log_hazard - s_low - drift * low, log_hazard - s_high - drift * high
-        left = np.where(below < 0, low + below / (d_low + drift) - 1.0, low)
-        right = np.where(above > 0, high + above / (d_high + drift) + 1.0, high)
-        tolerances = {"xatol": 1e-13, "xrtol": 1e-14}
-        root = find_root(gap, (left, right), args=(log_hazard, drift), tolerances=tolerances)
-        return np.asarray(root.x)
-
 
 @dataclass(frozen=True, eq=False)
 class MarginOfSubjects:
@@ -173,22 +149,39 @@ class MarginOfSubjects:
 
     def log_hazard(self, t: FloatArray) -> FloatArray:
         """The log cumulative hazards, one time for each subject; −∞ at time 0."""
-        started = t > 0
-        log_t = np.log(np.where(started, t, 1.0))
+        log_t = log_or_zero(t)
         value = self.margin.baseline(log_t) + self.relative
         if self.drift is not None:
             value = value + self.drift * log_t
-        return np.where(started, value, -np.inf)
+        return np.where(t > 0, value, -np.inf)
 
     def at(self, t: FloatArray) -> HazardBlocks:
         """The log cumulative hazards at the same times for all, to be read by blocks."""
-        started = t > 0
-        log_t = np.log(np.where(started, t, 1.0))
-        return HazardBlocks(self, np.where(started, self.margin.baseline(log_t), -np.inf), log_t)
+        log_t = log_or_zero(t)
+        return HazardBlocks(self, np.where(t > 0, self.margin.baseline(log_t), -np.inf), log_t)
 
     def log_time(self, log_hazard: FloatArray) -> FloatArray:
         """The log t at which each subject's log cumulative hazard is ``log_hazard``."""
-        return self.margin.log_time(log_hazard - self.relative, 0.0 if self.drift is None else self.drift)
+        margin, basis = self.margin, self.margin.basis
+        if not basis.present:
+            return np.full(log_hazard.shape, np.inf)
+        log_hazard, drift = log_hazard - self.relative, 0.0 if self.drift is None else self.drift
+        if not basis.knots.size:
+            return (log_hazard - margin.coef[0]) / (margin.coef[1] + drift)
+        from scipy.optimize.elementwise import find_root
+
+        def gap(z: FloatArray, log_hazard: FloatArray, drift: FloatArray) -> FloatArray:
+            return margin.baseline(z) + drift * z - log_hazard
+
+        # Beyond the outer knots s is a straight line, which brackets the root.
+        ends = low, high = basis.knots[[0, -1]]
+        drift = np.broadcast_to(drift, log_hazard.shape)
+        (s_low, s_high), (d_low, d_high) = margin.baseline(ends), basis.slopes(ends) @ margin.coef
+        below, above = log_hazard - s_low - drift * low, log_hazard - s_high - drift * high
+        left = np.where(below < 0, low + below / (d_low + drift) - 1.0, low)
+        right = np.where(above > 0, high + above / (d_high + drift) + 1.0, high)
+        tolerances = {"xatol": 1e-13, "xrtol": 1e-14}
+        return np.asarray(find_root(gap, (left, right), args=(log_hazard, drift), tolerances=tolerances).x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +193,7 @@ class HazardBlocks:
     log_t: FloatArray
 
     def __call__(self, rows: Rows | slice, columns: slice) -> FloatArray:
-        """Those of ``rows`` at the times ``columns``."""
+        """The log hazards of ``rows`` at the times ``columns``."""
         relative, drift = self.subjects.relative[rows][:, None], self.subjects.drift
         if drift is None:
             return self.baseline[columns] + relative
@@ -210,13 +203,10 @@ class HazardBlocks:
         return value
 
     def placed(self, placing: Placing) -> HazardBlocks:
-        """The same for arrays of another library."""
-        of, drift = self.subjects, self.subjects.drift
-        moved = replace(
-            of,
-            relative=placing.subjects(of.relative),
-            drift=None if drift is None else placing.subjects(drift),
-        )
+        """The blocks for arrays of another library."""
+        relative, drift = placing.subjects(self.subjects.relative), self.subjects.drift
+        drift = None if drift is None else placing.subjects(drift)
+        moved = replace(self.subjects, relative=relative, drift=drift)
         return HazardBlocks(moved, placing.times(self.baseline), placing.times(self.log_t))
 
 
@@ -225,16 +215,19 @@ def informative(time: FloatArray) -> BoolArray:
     return time > 0
 
 
+def log_or_zero(t: FloatArray) -> FloatArray:
+    """The logarithms of times, 0 for a time of 0."""
+    return np.log(np.where(t > 0, t, 1.0))
+
+
 def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
     """The end of the group before that of ``t``; 0 before the first."""
-    index = np.searchsorted(ends, t, side="left")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+    return np.concatenate(([0.0], ends))[np.searchsorted(ends, t, side="left")]
 
 
 def last_end(ends: FloatArray, t: FloatArray) -> FloatArray:
     """The last end of a group up to t; 0 before the first."""
-    index = np.searchsorted(ends, t, side="right")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+    return np.concatenate(([0.0], ends))[np.searchsorted(ends, t, side="right")]
 
 
 # Once a step of Newton's method is this share of c, what is left is about the square of it.
@@ -258,21 +251,21 @@ class Barrier:
 
     at: IntArray
     bounds: FloatArray
-    drifts: Any
+    drifts: FloatArray | None
     weight: float
 
     def value(self, parameters: FloatArray) -> float:
         """The barrier; −∞ where a cumulative hazard may fall."""
-        found = self._rooms(parameters)
-        return -np.inf if found is None else self._worth(*found)
+        rooms = self._rooms(parameters)
+        return -np.inf if rooms is None else self._worth(*rooms)
 
     def derivatives(self, parameters: FloatArray) -> Derivatives:
         """The barrier with its gradient and Hessian; where it is −∞ these are NaN."""
-        found = self._rooms(parameters)
-        if found is None:
+        rooms = self._rooms(parameters)
+        if rooms is None:
             unknown = np.full(parameters.size, np.nan)
             return Derivatives(-np.inf, unknown, np.outer(unknown, unknown))
-        above, below = found
+        above, below = rooms
         scaled = self.bounds / above[:, None]
         gradient = scaled.sum(axis=0)
         if self.drifts is None:
@@ -300,7 +293,7 @@ class Barrier:
         return self.weight * float(np.log(above).sum() + (np.log(below).mean() if below.size else 0.0))
 
     def _rooms(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """How far the bounds are above the best c, and the drifts above −c; None where there is none between."""
+        """The heights of the bounds above the best c, and of the drifts above −c; None where no c lies between."""
         size = self.bounds.shape[1]
         slopes = self.bounds @ parameters[:size]
         if self.drifts is None:

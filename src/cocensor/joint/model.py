@@ -28,6 +28,7 @@ from cocensor._files import write_whole
 from cocensor.copulas import Copula, copula_families
 from cocensor.data import Survival
 from cocensor.data.covariates import Encoding
+from cocensor.estimators.cox import from_log_hazard
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.likelihood import Drift, Likelihood
@@ -217,11 +218,11 @@ class JointModel:
             lines.append(f"{name:<28}{value:14.6g}{shown}")
         if len(self.starts_) > 1:
             lines += ["", f"{'θ started at τ':<16}{'θ':>12}{'τ':>8}{'penalised NLL':>16}  converged"]
-            for each in self.starts_:
-                where = " (bound)" if each.at_bound else ""
+            for start in self.starts_:
+                where = " (bound)" if start.at_bound else ""
                 lines.append(
-                    f"{each.tau_start:<16.2f}{each.theta:12.5g}{each.tau:8.3f}{each.nll:16.6f}  "
-                    f"{'yes' if each.converged else 'no'}{where}"
+                    f"{start.tau_start:<16.2f}{start.theta:12.5g}{start.tau:8.3f}{start.nll:16.6f}  "
+                    f"{'yes' if start.converged else 'no'}{where}"
                 )
         if not self.theta_fixed:
             lines += ["", "τ is identified only by the form of the margins: a hint, not a measurement."]
@@ -283,8 +284,7 @@ class JointModel:
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
         t = as_times(as_vector(t, "t", single=True), "t")
         hazards = margin.of(self.covariates(X, 1 if X is None else None)).at(t)
-        with np.errstate(over="ignore"):
-            return np.exp(-np.exp(hazards(slice(None), slice(None))))
+        return from_log_hazard(hazards(slice(None), slice(None)))
 
     def covariates(self, X: Any, n: int | None, name: str = "X", rows_of: str = "y") -> FloatArray:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
@@ -318,7 +318,7 @@ class JointModel:
 
 
 def _encoded(value: Any) -> Any:
-    """What JSON can hold of a value: it has no NaN, and texts alone as keys."""
+    """A value as JSON can hold it, which has no NaN, and texts alone as keys."""
     if isinstance(value, Copula):
         return {"family": value.name, "theta": value.theta}
     if is_dataclass(value):
@@ -370,10 +370,11 @@ def _belongs_together(model: JointModel) -> bool:
         model.ends_ is None or bool((np.diff(model.ends_) > 0).all()),
     ]
     if encoding is not None:
-        known, columns = encoding.levels, range(len(encoding.columns))
+        levels, columns = encoding.levels, range(len(encoding.columns))
         fits.append(len(encoding.sources) == p)
         fits += [
-            k in columns and (level in known[k] if level else k not in known) for k, level in encoding.sources
+            k in columns and (level in levels[k] if level else k not in levels)
+            for k, level in encoding.sources
         ]
     for margin in (model.event, model.dropout):
         basis, varying = margin.basis, margin.varying

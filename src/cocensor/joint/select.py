@@ -141,25 +141,30 @@ def select_copula(
     # All parts are judged by the same likelihood.
     settings["time_kind"] = problem.time_kind
     models = _fit_all(problem, resolved, dict.fromkeys(resolved, starts))
-    # Parts start where all subjects led to.
-    known = {name: _reached(model, starts) for name, model in models.items()}
+    # Parts start where all subjects led to, unless that is the edge of a family.
+    reached = {
+        name: (model.copula.tau,) if abs(model.copula.tau) < LARGEST_TAU else starts
+        for name, model in models.items()
+    }
 
     def summed_losses(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
         """The negative log-likelihood, with the penalty if that is asked for."""
-        return {
-            name: -model.loglik(X, y) + (len(y) * model.penalty * _distance(model) ** 2 if penalised else 0.0)
-            for name, model in models.items()
-        }
+        losses = {name: -model.loglik(X, y) for name, model in models.items()}
+        if penalised:
+            for name, model in models.items():
+                distance = model.copula.theta - model.copula.independence_theta
+                losses[name] += len(y) * model.penalty * distance**2
+        return losses
 
     if y_val is not None:
-        seen = Survival.coerce(y_val, "y_val")
-        next(iter(models.values())).covariates(X_val, len(seen), "X_val", "y_val")
-        n_held_out, totals = len(seen), [summed_losses(models, X_val, seen)]
+        validating_y = Survival.coerce(y_val, "y_val")
+        next(iter(models.values())).covariates(X_val, len(validating_y), "X_val", "y_val")
+        n_held_out, totals = len(validating_y), [summed_losses(models, X_val, validating_y)]
     else:
         n_held_out, totals = sum(int(left.sum()) for left in held_out), []
         for k, left in enumerate(held_out, start=1):
             try:
-                fitted = models if included is not None else _fit_all(prepared(~left), resolved, known)
+                fitted = models if included is not None else _fit_all(prepared(~left), resolved, reached)
             except ValueError as error:
                 raise ValueError(
                     f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
@@ -226,19 +231,16 @@ def _random_parts(lots: FloatArray) -> tuple[BoolArray, BoolArray]:
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
     if not isinstance(families, list | tuple) or not families:
         raise ValueError(f"families must be a list or tuple of families, but is {families!r}.")
-    free = [_free_family(family) for family in families]
+    for family in families:
+        if isinstance(family, Copula):
+            raise ValueError(f"families must not fix θ, but one is {family!r}.")
+        if isinstance(family, str):
+            check_choice(family.lower(), "families", tuple(copula_families()))
+    free = [resolve_family(family)[0] for family in families]
     names = [family.name for family in free]
     if len(set(names)) < len(names):
         raise ValueError(f"families must differ, but are {', '.join(names)}.")
     return {"independence": Independence} | dict(zip(names, free, strict=True))
-
-
-def _free_family(family: Family) -> type[Copula]:
-    if isinstance(family, Copula):
-        raise ValueError(f"families must not fix θ, but one is {family!r}.")
-    if isinstance(family, str):
-        check_choice(family.lower(), "families", tuple(copula_families()))
-    return resolve_family(family)[0]
 
 
 def _fit_all(
@@ -248,11 +250,6 @@ def _fit_all(
         name: problem.fit(family, 0.0 if family is Independence else None, starts[name])
         for name, family in families.items()
     }
-
-
-def _reached(model: JointModel, starts: Sequence[float]) -> Sequence[float]:
-    """The τ that a fit has reached, as a start; all of ``starts`` where that is the edge of its family."""
-    return (model.copula.tau,) if abs(model.copula.tau) < LARGEST_TAU else starts
 
 
 def _balanced_folds(y: Survival, folds: int, lots: FloatArray) -> npt.NDArray[np.intp]:
@@ -266,10 +263,6 @@ def _balanced_folds(y: Survival, folds: int, lots: FloatArray) -> npt.NDArray[np
     return fold
 
 
-def _distance(model: JointModel) -> float:
-    return model.copula.theta - model.copula.independence_theta
-
-
 # Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
 _QUICK_PROFILE = 10_000_000
 _FEW_COVARIATES = 10
@@ -278,7 +271,7 @@ _DEFAULT_TAUS = np.round(np.arange(-0.9, 0.91, 0.1), 10)
 
 @dataclass(frozen=True, eq=False)
 class CopulaChoice:
-    """What :func:`select_copula` found; takes the place of a copula in adjustments.
+    """The result of :func:`select_copula`; takes the place of a copula in adjustments.
 
     Attributes
     ----------
@@ -357,7 +350,7 @@ class CopulaChoice:
         report = progress or (lambda done, total: None)
         done, total = 0, sum(len(walk) for both in walks.values() for walk in both)
         report(done, total)
-        found: dict[str, tuple[FloatArray, FloatArray]] = {}
+        curves: dict[str, tuple[FloatArray, FloatArray]] = {}
         notes: list[Note] = []
         with one_blas_thread:
             at_zero = self.problem.loglik(self.problem.independence, Independence())
@@ -373,9 +366,9 @@ class CopulaChoice:
                     done += 1
                     report(done, total)
                 ordered = sorted(values)
-                found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
+                curves[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
         return DependenceProfile(
-            found, at_zero, self.problem.likelihood.n, self.library, choice=self, notes=tuple(notes)
+            curves, at_zero, self.problem.likelihood.n, self.library, choice=self, notes=tuple(notes)
         )
 
     def summary(self) -> str:
@@ -421,12 +414,10 @@ class DependenceProfile:
     ('clayton', 0.6)
     """
 
-    #: For each family the τ and the log-likelihood, margins fitted at each.
     curves: dict[str, tuple[FloatArray, FloatArray]]
     independence: float
     n: float
     library: Any = None
-    #: The choice that it belongs to, if any.
     choice: CopulaChoice | None = None
     notes: tuple[Note, ...] = ()
 
@@ -443,20 +434,13 @@ class DependenceProfile:
         """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
         top = self.best[2]
         rows = [
-            (
-                name,
-                float(tau),
-                copula_families()[name].from_tau(float(tau)).theta,
-                float(value),
-                float(value) - top,
-            )
-            for name, curve in self.curves.items()
-            for tau, value in zip(*curve, strict=True)
+            (name, tau, copula_families()[name].from_tau(tau).theta, value, value - top)
+            for name, (taus, values) in self.curves.items()
+            for tau, value in zip(taus.tolist(), values.tolist(), strict=True)
         ]
         names = ("family", "tau", "theta", "loglik", "difference")
-        return make_frame(
-            dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), library=self.library
-        )
+        columns = map(list, zip(*rows, strict=True))
+        return make_frame(dict(zip(names, columns, strict=True)), library=self.library)
 
     def supported(self, family: str) -> tuple[float, float]:
         """The smallest and largest τ that fit about as well as the best of a family (95 %)."""

@@ -1,8 +1,8 @@
-"""What a joint model can be asked for: a family, margins, a penalty, a kind of times."""
+"""The settings of a joint model: a family, margins, a penalty, a kind of times."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -53,30 +53,36 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
 
 @cache
 def slope_at_independence(family: type[Copula]) -> float:
-    """By how much τ rises with θ; 0 where θ has but one value."""
+    """The slope of τ by θ; 0 where θ has but one value."""
     return 0.0 if family is Independence else tau_slope(family(family.independence_theta))
 
 
-def as_time_kind(y: Survival, asked: AskedTimeKind) -> tuple[TimeKind, str]:
-    """The kind of times that is asked for, or that the data show, and why.
+def as_time_kind(y: Survival, time_kind: AskedTimeKind) -> tuple[TimeKind, str]:
+    """The kind of times that is set, or that the data show, and why.
 
     Only events and dropouts tell: ends of study may be recorded in another unit.
     """
-    if asked != "auto":
-        return asked, "as asked"
+    if time_kind != "auto":
+        return time_kind, "as asked"
     time = y.time if y.administrative is None else y.time[~y.administrative]
     # A common end of study is no grouping: whoever reached the last time does not count.
     early = time[time < y.t_max]
     _, place, counts = np.unique(early, return_inverse=True, return_counts=True)
     n_times = np.unique(time).size
-    found = f"{time.size:,} subjects at {n_times:,} different times"
+    reason = f"{time.size:,} subjects at {n_times:,} different times"
     shared = float(np.median(counts[place])) if early.size else 1.0
     if shared > 1 and shared >= _SHARED * time.size:
-        return "grouped", f"{found}, half of them at one shared by {shared:.0f} or more"
-    return "continuous", found
+        return "grouped", f"{reason}, half of them at one shared by {shared:.0f} or more"
+    return "continuous", reason
 
 
 LARGEST_TAU = 0.99
+# θ − θ₀ by η, and the inverse.
+_LINKS = {
+    "half-line": (np.expm1, np.log1p),
+    "line": (np.sinh, np.arcsinh),
+    "interval": (np.tanh, np.arctanh),
+}
 
 
 @dataclass(frozen=True)
@@ -95,21 +101,19 @@ class Link:
         origin = family.independence_theta
         kind: Literal["half-line", "line", "interval"]
         kind = "half-line" if lower == origin else "line" if upper == np.inf else "interval"
+        unbounded = cls(kind, origin, (0.0, 0.0))
         if upper == origin:  # independence itself
-            return cls(kind, origin, (0.0, 0.0))
-        open_ended = cls(kind, origin, (0.0, 0.0))
-        high = open_ended.eta(family.from_tau(LARGEST_TAU).theta)
-        return cls(kind, origin, (0.0 if kind == "half-line" else -high, high))
+            return unbounded
+        high = unbounded.eta(family.from_tau(LARGEST_TAU).theta)
+        return replace(unbounded, bounds=(0.0 if kind == "half-line" else -high, high))
 
     def theta(self, eta: float) -> float:
         """θ at η."""
-        function = {"half-line": np.expm1, "line": np.sinh, "interval": np.tanh}[self.kind]
-        return float(self.origin + function(eta))
+        return float(self.origin + _LINKS[self.kind][0](eta))
 
     def eta(self, theta: float) -> float:
         """The inverse."""
-        function = {"half-line": np.log1p, "line": np.arcsinh, "interval": np.arctanh}[self.kind]
-        return float(function(theta - self.origin))
+        return float(_LINKS[self.kind][1](theta - self.origin))
 
     def derivatives(self, eta: float) -> tuple[float, float]:
         """The slope and curvature of θ in η."""

@@ -540,7 +540,7 @@ class _Replicates:
             }
             values = np.array(list(own.values()))
             errors[metric] = Estimates(
-                tuple(own), values, np.empty((0, values.size)), None, self.values[metric], missing
+                tuple(own), values, np.empty((0, values.size)), self.values[metric], missing
             )
             cautions += [
                 noted("resamples_failed", adjustment=before.name, model=name, share=count / n, why=why)

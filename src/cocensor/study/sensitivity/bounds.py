@@ -16,8 +16,8 @@ from cocensor._views import view
 from cocensor.data import RiskTable
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeAxis
+from cocensor.inference.along_axis import imbens_manski_constant
 from cocensor.inference.estimates import ConfidenceInterval
-from cocensor.inference.ignorance import imbens_manski_constant
 from cocensor.metrics import CumulativeDynamicAUC, Metric
 from cocensor.study.data import DEFAULT_LEVEL
 from cocensor.study.evaluation import NOT_ASKED, Evaluation

@@ -12,12 +12,19 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
 from cocensor._notes import Note
-from cocensor.inference.along_axis import AxisCurve, Lead, lead
+from cocensor.inference.along_axis import (
+    AxisCurve,
+    Lead,
+    SignChange,
+    Uncertainty,
+    check_range,
+    lead,
+    tipping_points,
+    uncertainty,
+)
 from cocensor.inference.bands import Band, simultaneous_quantile
 from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimates
-from cocensor.inference.ignorance import Uncertainty, check_range, uncertainty
-from cocensor.inference.tipping import SignChange, tipping_points
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named, metric_of
 from cocensor.study.plan import HAZARD_RATIO
@@ -295,7 +302,7 @@ class Grid:
                     spread = errors.standard_errors if minus is None else errors.apart.standard_errors
                     standard_errors[k] = spread[at]
             positions = np.array([self.position(point) for point in answers])
-            curves[line] = AxisCurve.normal(positions, values, standard_errors, self.level)
+            curves[line] = AxisCurve(positions, values, standard_errors, self.level)
         return curves
 
     def bands(
