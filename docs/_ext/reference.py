@@ -35,7 +35,7 @@ PLUMBING = {
         "formulas formulas_at log_cdf_hazard log_cross_ratio_hazard log_hfunc1_hazard log_hfunc2_hazard log_pdf_hazard"
     ),
     "CopulaChoice": "profile_is_quick",
-    "DCalibration": "of_gaps surpluses",
+    "DCalibration": "of_gaps",
     "JointModel": "covariates",
     "JointSettings": "check problem",
     "MarginEstimator": "dropout_limits without_sample",
@@ -46,7 +46,7 @@ PLUMBING = {
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
     "Sensitivity": "grids",
-    "EventWeights": "at_columns fit_in_one n_strips pull_back_parts strip strips tiles",
+    "EventWeights": "at_columns block fit_in_one pieces pull_back_parts strips tiles",
     "StepFunction": "trusted",
 }
 
