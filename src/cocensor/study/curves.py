@@ -17,9 +17,7 @@ from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics import (
-    Metric,
-)
+from cocensor.metrics import Metric
 from cocensor.study.data import EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes
@@ -58,19 +56,17 @@ class CurveErrors:
             raise ValueError(
                 f"minus must have its curve at the points of {model!r}, but {minus!r} has others."
             )
-        why = next((self.missing[name] for name in models if name in self.missing), None)
         names = tuple(f"{x:g} ({k})" for k, x in enumerate(self.x[model]))
         values = self.values[model] - (0.0 if minus is None else self.values[minus])
+        why = next((self.missing[name] for name in models if name in self.missing), None)
         if why is not None:
-            none = np.full((1, values.size), np.nan)
-            return Estimates(names, values, none, missing=dict.fromkeys(names, why))
+            return Estimates(names, values, np.empty((0, values.size)), missing=dict.fromkeys(names, why))
         if minus is None:
             return Estimates(names, values, self.rows[model], range=self.range)
-        one, other = self.rows[model], self.rows[minus]
         # Where nothing was fitted to one of the samples, its rows are left out.
-        rows = np.zeros((max(len(one), len(other)), values.size))
-        rows[: len(one)] += one
-        rows[: len(other)] -= other
+        rows = np.zeros((max(len(self.rows[name]) for name in models), values.size))
+        rows[: len(self.rows[model])] += self.rows[model]
+        rows[: len(self.rows[minus])] -= self.rows[minus]
         return Estimates(names, values, rows)
 
 
@@ -119,8 +115,7 @@ def _rows(
     functionals: Callable[[EventWeights, Mapping[str, Predicted]], Linearised],
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
-    rows: dict[str, FloatArray] = {}
-    missing: dict[str, str] = {}
+    rows, missing = dict[str, FloatArray](), dict[str, str]()
     streamed, subsample = data.streamed, None
     if streamed is not None and metric.name in streamed.metrics:
         subsample = streamed.subsample(streamed.whole.n)
@@ -144,7 +139,7 @@ def _rows(
 def weights_by_fit(
     evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
 ) -> Iterator[tuple[EventWeights, dict[str, Predicted]]]:
-    """Who is event-free by each fit that serves some of the models, and what these predict."""
+    """Return the weights by each fit that serves some of the models, and the predictions of these."""
     data, scores = evaluation.data, results_of(evaluation, adjustment)
     for name in models:
         if name not in scores.fits:

@@ -121,7 +121,7 @@ class Evaluation:
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
         (:attr:`Adjustment.counts_in_ranking`) comes last.
         """
-        return first_choice([each for each in self.results.values() if each.answered], self.metrics[0])
+        return first_choice([scores for scores in self.results.values() if scores.answered], self.metrics[0])
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -146,7 +146,7 @@ class Evaluation:
         time.
         """
         check_choice(model, "model", self.models)
-        by, scores = self._scores(metric, adjustment, at)
+        by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
         value, errors = scores.value(by.name, model), scores.errors.get(by.name)
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
         return Score(
@@ -174,7 +174,7 @@ class Evaluation:
         """
         for model in (a, b):
             check_choice(model, "model", self.models)
-        by, scores = self._scores(metric, adjustment, at)
+        by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
         errors = scores.errors.get(by.name)
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
@@ -278,12 +278,12 @@ class Evaluation:
         chosen = {name: self.results[name] for name in names}
         results = {**self.results, **bootstrapped(self.data, chosen, how, progress, n_jobs)}
         kept = tuple(note for note in self.notes if note.code != "intervals_are_about")
+        # A plan resamples all adjustments, or none.
+        resamples_all = replace(self.plan, n_resamples=n_resamples, seed=seed)
+        plan = resamples_all if adjustments is None else self.plan
         return replace(
             self,
-            # A plan resamples all adjustments, or none.
-            plan=replace(self.plan, n_resamples=how.n_resamples, seed=how.seed)
-            if adjustments is None
-            else self.plan,
+            plan=plan,
             data=replace(self.data, confidence_level=self.data.level),
             results=results,
             notes=(*kept, about_intervals(results)),
@@ -422,11 +422,11 @@ class Evaluation:
         """
         from cocensor.study.sensitivity.run import sensitivity
 
-        asked = SensitivityPlan.of(families, taus, adjustments, hazard_ratios, plausible)
-        given = {"families": families, "taus": taus, "adjustments": adjustments}
-        given |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
-        changes = {name: getattr(asked, name) for name, value in given.items() if value is not None}
-        plan = replace(self.plan.sensitivity, **changes)
+        arguments = {"families": families, "taus": taus, "adjustments": adjustments}
+        arguments |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
+        given = {name: value for name, value in arguments.items() if value is not None}
+        checked = SensitivityPlan.of(**given)
+        plan = replace(self.plan.sensitivity, **{name: getattr(checked, name) for name in given})
         return sensitivity(self, plan, hazard_ratio_by, benchmarks, progress)
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
@@ -465,7 +465,7 @@ class Evaluation:
         """
         if self.data.assumed.hint is not None:
             return self.data.assumed.hint
-        fits = [each.fitted for each in self.results.values() if "predictions" in each.adjustment.needs]
+        fits = [scores.fitted for scores in self.results.values()]
         shared = imputation_among([fitted for fitted in fits if fitted is not None])
         return suggest_copula(self.data.learning.samples, shared)
 
@@ -550,8 +550,7 @@ class Evaluation:
         from cocensor.study.sensitivity import Bounds
 
         listed = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
-        shown = Report(self, sensitivity=sensitivity, bounds=listed, benchmarks=benchmarks, hint=hint)
-        return shown.to_html(path, title)
+        return Report(self, sensitivity, listed, benchmarks, hint).to_html(path, title)
 
     def __repr__(self) -> str:
         return escaped(view("text.evaluation.evaluation_as_text")(self))
@@ -561,28 +560,22 @@ class Evaluation:
 
     # --- inside ------------------------------------------------------------------------------------------
 
-    def _scores(
-        self, metric: str | None, adjustment: str | None, at: float | None
-    ) -> tuple[Metric, AdjustmentScores]:
-        """A metric, and the scores by it: those that there are, or new ones at one time."""
-        return scores_at(self, metric_of(self, metric, at), adjustment)
-
     def _skill(self, by: Metric, scores: AdjustmentScores, model: str) -> dict[str, Any]:
-        """The skill of a model, and what is known of its error."""
+        """Return the skill of a model and its error, or why there is none."""
         base, errors = scores.reference.get(by.name), scores.errors.get(by.name)
         value = np.nan if base is None else by.skill(scores.value(by.name, model), base.value)
         if errors is not None:
-            known = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
-            errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
+            has_error = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            errors = errors.skills([model], REFERENCE, by.best) if has_error else errors.only([])
         missing = {} if by.has_skill else {"missing": f"skill is not defined for the {by.label}"}
         return {**_error_of(errors, model), **missing, "value": value}
 
 
 def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:
-    """What is known of the error of a model's score."""
+    """Return the error of a model's score, or why there is none."""
     if errors is None or model not in errors.names:
         return {"standard_error": np.nan, "missing": NOT_ASKED if errors is None else "there is no score"}
-    known = errors.estimate(model)
-    if known.standard_error <= _NO_ERROR:
+    estimate = errors.estimate(model)
+    if estimate.standard_error <= _NO_ERROR:
         return {"standard_error": np.nan, "missing": "every subject has the same loss"}
-    return {name: getattr(known, name) for name in ("standard_error", "replicates", "missing")}
+    return {name: getattr(estimate, name) for name in ("standard_error", "replicates", "missing")}

@@ -54,52 +54,36 @@ class Report:
 
     def __post_init__(self) -> None:
         bounds: Any = self.bounds
-        defaults = {
-            "bounds": (bounds,) if isinstance(bounds, Bounds) else tuple(bounds),
-            "benchmarks": self.benchmarks or (self.sensitivity and self.sensitivity.benchmarks),
-            "hint": self.hint or self.evaluation.data.assumed.hint,
-        }
-        for name, value in defaults.items():
+        bounds = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
+        benchmarks = self.benchmarks or (self.sensitivity and self.sensitivity.benchmarks)
+        hint = self.hint or self.evaluation.data.assumed.hint
+        for name, value in (("bounds", bounds), ("benchmarks", benchmarks), ("hint", hint)):
             object.__setattr__(self, name, value)
 
     @property
     def verdict(self) -> Verdict:
-        """That of the sensitivity analysis, or the weaker one of the evaluation where there is none."""
+        """The verdict of the sensitivity analysis, or the weaker one of the evaluation where there is none."""
         return (self.sensitivity or self.evaluation).verdict
 
     def bounds_by(self, metric: str | None = None) -> Bounds | None:
         """The bounds of a metric, by default of the first; None where there are none."""
         name = self.evaluation.metrics[0] if metric is None else metric
-        return next((each for each in self.bounds if each.metric.name == name), None)
+        return next((bounds for bounds in self.bounds if bounds.metric.name == name), None)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers and all that they rest on, as JSON can hold them."""
-        numbers: dict[str, Any] = view("numbers.report_numbers")(self)
-        return numbers
+        return dict(view("numbers.report_numbers")(self))
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        text: str = view("numbers.as_json")(self.to_dict())
+        text = str(view("numbers.as_json")(self.to_dict()))
         if path is not None:
             write_whole(path, text + "\n")
         return text
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """The report, one file that needs no network.
-
-        Parameters
-        ----------
-        path : path
-            Where it is written; a file there is replaced.
-        title : str, optional
-            Its heading.
-
-        Returns
-        -------
-        Path
-        """
-        written: Path = view("html.write_report")(self, Path(path), title)
-        return written
+        """The report, one file that needs no network; arguments as for :meth:`Evaluation.to_html`."""
+        return Path(view("html.write_report")(self, Path(path), title))
 
     def __repr__(self) -> str:
         shown = [name for name, value in vars(self).items() if name != "evaluation" and value]
@@ -115,16 +99,16 @@ def full_report(
     phases: Phases | None = None,
     curves: bool = True,
 ) -> Report:
-    """Run all that a report shows; without ``curves``, what is told beside the scores alone."""
+    """Run all that a report shows; without ``curves``, what is said beside the scores alone."""
     phase = phases or (lambda name: lambda done, total: None)
     report = Report(evaluation)
     phase("Bounds without assumptions")
     with suppress(ValueError):  # some metrics have none
         report = replace(report, bounds=(evaluation.bounds(),))
-    if any(each.varies_with_copula and each.answered for each in evaluation.results.values()):
+    if any(scores.varies_with_copula and scores.answered for scores in evaluation.results.values()):
         measured = None if sensitivity is None else sensitivity.benchmarks
         if measured is None:
-            with suppress(ValueError):  # which the range tells
+            with suppress(ValueError):  # the plausible range says why
                 measured = evaluation.benchmarks(phase("Benchmarks from covariates"))
         sensitivity = sensitivity or evaluation.sensitivity(
             hazard_ratio_by=hazard_ratio_by,

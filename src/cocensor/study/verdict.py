@@ -1,4 +1,4 @@
-"""Who leads, who is beaten, who ties, and how far that holds: data, from which every view takes its sentence."""
+"""The verdict: who leads, who is beaten, who ties, and how far that holds, as data for the sentences of views."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing
-from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
 from cocensor.study.sensitivity.leading_range import (
     Along,
     LeadingRange,
-    Limit,
     OverRatios,
     Reach,
     Span,
@@ -33,8 +32,6 @@ from cocensor.study.sensitivity.leading_range import (
 if TYPE_CHECKING:
     from cocensor.study.sensitivity.result import Sensitivity
 
-#: The first that applies: no model may be called best; the data tell none apart wherever that was looked; one model
-#: leads all others wherever in the plausible range the dependence lies; it does so at independence; or neither.
 State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", "not_settled"]
 
 
@@ -55,17 +52,17 @@ class Robustness:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a verdict is told under."""
+    """The assumption that a verdict is made under."""
 
     adjustment: str
     label: str
     #: Kendall's τ of event and dropout given what is known of subjects; None where no copula is assumed.
     tau: float | None
-    #: Of the copula; None at independence, and where every family tells the same.
+    #: The family of the copula; None at independence, and where every family agrees.
     family: str | None = None
-    #: Right after leaving; None where it is not known.
+    #: The hazard ratio right after leaving; None where it is not known.
     hazard_ratio: float | None = None
-    #: What is known of subjects: "predictions", "covariates".
+    #: What the dependence is conditional on: "predictions", "covariates".
     given: tuple[str, ...] = ()
     #: Whether there are dropouts at all.
     anybody_left: bool = True
@@ -73,19 +70,19 @@ class Assumption:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Who leads by one metric under one assumption, as far as the data tell, and how far that holds."""
+    """Who leads by one metric under one assumption, as far as the data show, and how far that holds."""
 
-    #: "no_usable_model" (none may be called best), "tie" (the data tell no two models apart, wherever that was looked),
-    #: "settled" (one model leads all others, at every dependence of the plausible range, all of which was tried),
-    #: "settled_at_independence" (one model leads all others where independence, or the dependence that was assumed,
-    #: holds), or "not_settled".
+    #: The first that applies: "no_usable_model" (none may be called best), "tie" (no two models differ significantly,
+    #: at any dependence that was tried), "settled" (one model leads all others, at every dependence of the plausible
+    #: range, all of which was tried), "settled_at_independence" (one model leads all others where independence, or the
+    #: dependence that was assumed, holds), or "not_settled".
     state: State
     assumption: Assumption
-    #: Under the assumption.
+    #: The standing under the assumption.
     standing: Standing = field(repr=False)
     #: The models that may be ranked and have no score.
     unscored: tuple[str, ...] = ()
-    #: By all metrics of the evaluation, under the same adjustment.
+    #: The standing by each metric of the evaluation, under the same adjustment.
     by_metric: Mapping[str, Standing] = field(default_factory=dict, repr=False)
     #: The τ that are held plausible, and where that is from; None without a sensitivity analysis.
     plausible: PlausibleRange | None = None
@@ -95,8 +92,8 @@ class Verdict:
     over_tau: Along | None = field(default=None, repr=False)
     #: The families without an answer.
     silent: tuple[str, ...] = ()
-    #: Of the score of the only model that may be ranked: "plausible", over the part of the plausible range that was
-    #: tried, and "grid".
+    #: Where the score of the only model that may be ranked lies: "plausible", over the part of the plausible range that
+    #: was tried, and "grid".
     spans: Mapping[str, Span] = field(default_factory=dict, repr=False)
     #: The measured covariate that would induce most dependence.
     strongest_covariate: str | None = None
@@ -105,12 +102,12 @@ class Verdict:
 
     @property
     def metric(self) -> str:
-        """The metric that it is told by."""
+        """The name of its metric."""
         return self.standing.metric.name
 
     @property
     def adjustment(self) -> str:
-        """The adjustment that it is told under."""
+        """The name of its adjustment."""
         return self.assumption.adjustment
 
     @property
@@ -121,7 +118,7 @@ class Verdict:
 
     @property
     def beaten(self) -> tuple[str, ...]:
-        """The models that the data tell from each that may be best."""
+        """The models that are significantly worse than each that may be best."""
         return self.standing.beaten
 
     @property
@@ -132,7 +129,7 @@ class Verdict:
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """The models that are not among the best, but cannot be told from each of them."""
+        """The models that are not among the best, but do not differ from each of them significantly."""
         return self.standing.behind
 
     @property
@@ -195,11 +192,11 @@ class Verdict:
             "behind": list(self.behind),
             "unscored": list(self.unscored),
             "by_metric": {
-                name: {"best": list(each.best), "leaders": list(each.leaders)}
-                for name, each in self.by_metric.items()
+                name: {"best": list(place.best), "leaders": list(place.leaders)}
+                for name, place in self.by_metric.items()
             },
             "plausible": None if self.plausible is None else [self.plausible.low, self.plausible.high],
-            "stretches": [{**vars(each), "models": list(each.models)} for each in self.stretches],
+            "stretches": [{**vars(part), "models": list(part.models)} for part in self.stretches],
             "robustness": None
             if robust is None
             else {**vars(robust), "hazard_ratio": finite(robust.hazard_ratio)},
@@ -210,91 +207,80 @@ class Verdict:
         return escaped(view("text.verdict.verdict_in_words")(self))
 
 
-def _first(found: Standing) -> tuple[str, ...]:
-    """Who may be best: by intervals where there are some, else by scores."""
-    return found.first if found.tells else found.leaders
+def _first(place: Standing) -> tuple[str, ...]:
+    """Return the models that may be best: by intervals where there are some, else by scores."""
+    return place.first if place.tells else place.leaders
 
 
 def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -> Verdict:
-    """Who leads by the first metric under the primary adjustment, and over a sensitivity analysis how far that holds.
+    """Return who leads by the first metric under the primary adjustment, and over a sensitivity analysis how far.
 
-    It is told at the dependence that the evaluation assumes, by the first adjustment from the primary one on that has
+    It holds at the dependence that the evaluation assumes, by the first adjustment from the primary one on that has
     scores; over a grid of another adjustment, at its point nearest to independence. How far it holds goes outward from
     there in any case.
     """
     metric = evaluation.data.metrics[0]
     order = [evaluation.results[name] for name in dict.fromkeys((evaluation.primary, *counted(evaluation)))]
-    scores = next((each for each in order if each.values[metric.name]), order[0])
-    found, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
+    scores = next((scores for scores in order if scores.values[metric.name]), order[0])
+    place, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
     grid = None if sensitivity is None else sensitivity.over_tau
-    # Scores that no verdict counts do not tell how far one holds.
+    # Scores that no verdict counts do not show how far one holds.
     if sensitivity is None or grid is None or not grid.leaders() or grid.primary not in counted(evaluation):
-        return _verdict(evaluation, found, assumption)
+        return _verdict(evaluation, place, assumption)
     if grid.primary != scores.name or (assumption.tau == 0 and first_point(grid) != 0):
         start = first_point(grid)
-        found, assumption = standing_at_start(grid, start), assumption_of(evaluation, grid.primary)
+        place, assumption = standing_at_start(grid, start), assumption_of(evaluation, grid.primary)
         assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
-    return _verdict_over(sensitivity, found, assumption)
+    return _verdict_over(sensitivity, place, assumption)
 
 
 def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
-    """What the scores under an adjustment assume."""
+    """Return what the scores under an adjustment assume."""
     scores = evaluation.results[adjustment]
     value, copula = scores.adjustment, getattr(scores.adjustment, "copula", None)
-    tau, family = None, None
-    if isinstance(value, IPCW):
-        tau = 0.0
-    elif isinstance(copula, Copula):
-        tau, family = float(copula.tau), None if copula.is_independence else copula.name
+    tau, family = 0.0 if isinstance(value, IPCW) else None, None
+    if isinstance(copula, Copula) and not isinstance(value, IPCW):
+        tau, family = (0.0, None) if copula.is_independence else (float(copula.tau), copula.name)
     given = ["predictions"] if value.needs & {"prediction", "predictions"} else []
     everything = isinstance(value, Imputation) and "everything" in value.given
     if "covariates" in value.needs or (everything and evaluation.data.samples.x_test is not None):
         given.append("covariates")
-    return Assumption(
-        adjustment,
-        scores.label,
-        0.0 if family is None and tau is not None else tau,
-        family,
-        scores.hazard_ratio,
-        tuple(given),
-        evaluation.data.anybody_left,
-    )
+    left = evaluation.data.anybody_left
+    return Assumption(adjustment, scores.label, tau, family, scores.hazard_ratio, tuple(given), left)
 
 
-def _verdict(evaluation: Evaluation, found: Standing, assumption: Assumption) -> Verdict:
-    """At one dependence."""
-    able = rankable(evaluation)
-    verdict = Verdict(
-        "not_settled",
-        assumption,
-        found,
-        tuple(model for model in able if model not in found.scores),
-        {each.name: standing(evaluation, each.name, found.adjustment) for each in evaluation.data.metrics},
-    )
+def _verdict(evaluation: Evaluation, place: Standing, assumption: Assumption) -> Verdict:
+    """Return the verdict at one dependence."""
+    unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
+    by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
+    verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
     return replace(verdict, state=_state(verdict))
 
 
 def _state(verdict: Verdict) -> State:
-    found = verdict.standing
-    if not found.scores:
+    place = verdict.standing
+    if not place.scores:
         return "no_usable_model"
-    alike = all(each.agreed and set(each.models) == set(found.scores) for each in verdict.stretches)
-    if found.tells and set(verdict.tied) == set(found.scores) and alike:
+    alike = all(part.agreed and set(part.models) == set(place.scores) for part in verdict.stretches)
+    if place.tells and set(verdict.tied) == set(place.scores) and alike:
         return "tie"
-    if verdict.leader is None or not found.tells or set(found.beaten) != set(found.scores) - {verdict.leader}:
+    if verdict.leader is None or not place.tells or set(place.beaten) != set(place.scores) - {verdict.leader}:
         return "not_settled"
     return "settled" if verdict.is_covered and verdict.holds_in_plausible else "settled_at_independence"
 
 
-def _verdict_over(sensitivity: Sensitivity, found: Standing, assumption: Assumption) -> Verdict:
-    """Over a grid, from the point nearest to independence outward."""
+def _verdict_over(sensitivity: Sensitivity, place: Standing, assumption: Assumption) -> Verdict:
+    """Return the verdict over a grid, from the point nearest to independence outward."""
     grid, benchmarks = sensitivity.over_tau, sensitivity.benchmarks
-    over = along(grid, found)
+    over = along(grid, place)
     if over.reach is not None and benchmarks is not None:
-        ends = (None if end is None else _with_multiple(end, benchmarks) for end in over.reach)
+        ends = (
+            end if end is None or end.is_silent else replace(end, multiple=benchmarks.multiple_for(end.at))
+            for end in over.reach
+        )
         over = replace(over, reach=Reach(*ends))
     verdict = replace(
-        _verdict(sensitivity.evaluation, found, assumption),
+        _verdict(sensitivity.evaluation, place, assumption),
         plausible=sensitivity.plausible,
         over_tau=over,
         silent=tuple(line for line in grid.lines if line not in grid.leaders()),
@@ -305,12 +291,8 @@ def _verdict_over(sensitivity: Sensitivity, found: Standing, assumption: Assumpt
     return replace(verdict, state=_state(verdict))
 
 
-def _with_multiple(limit: Limit, benchmarks: CovariateBenchmarks) -> Limit:
-    return limit if limit.is_silent else replace(limit, multiple=benchmarks.multiple_for(limit.at))
-
-
 def _plausible_ratios(grid: Grid, verdict: Verdict) -> tuple[float, float] | None:
-    """The hazard ratios right after leaving that the plausible range stands for, where all of it was tried."""
+    """Return the hazard ratios right after leaving that the plausible range stands for, if all of it was tried."""
     if verdict.plausible is None or not verdict.is_covered:
         return None
     ends = verdict.plausible.low, verdict.plausible.high
@@ -320,17 +302,15 @@ def _plausible_ratios(grid: Grid, verdict: Verdict) -> tuple[float, float] | Non
 
 def _spans(grid: Grid, verdict: Verdict) -> dict[str, Span]:
     """Between which values the score of the only model that may be ranked lies."""
-    able, tried = rankable(grid.evaluation), verdict.tried
-    if len(able) != 1 or able[0] not in verdict.standing.scores:
+    models, tried = rankable(grid.evaluation), verdict.tried
+    if len(models) != 1 or models[0] not in verdict.standing.scores:
         return {}
-    spans = {"grid": _span(grid, able[0], (tried[0], tried[-1]))}
+    ranges = {"grid": (tried[0], tried[-1])}
     if verdict.covered is not None and verdict.covered[0] < verdict.covered[1]:
-        spans["plausible"] = _span(grid, able[0], verdict.covered)
+        ranges["plausible"] = verdict.covered
+    spans = {}
+    for name, between in ranges.items():
+        spread = grid.uncertainty(*between, models[0])
+        with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
+        spans[name] = Span(*spread.ignorance, *with_error)
     return spans
-
-
-def _span(grid: Grid, model: str, between: tuple[float, float]) -> Span:
-    spread = grid.uncertainty(*between, model)
-    if grid.evaluation.data.confidence_level is None:
-        return Span(*spread.ignorance)
-    return Span(*spread.ignorance, *spread.strong)

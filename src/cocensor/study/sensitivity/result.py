@@ -112,16 +112,25 @@ class Sensitivity:
     ) -> tuple[TippingPoint, ...]:
         """Where the order of two models turns or becomes uncertain, on every scale; see :class:`TippingPoint`.
 
-        Under copulas, then by hazard ratio after dropout; each nearest to independence first.
+        Under copulas, then by hazard ratio after dropout; each nearest to independence first. There is none where one
+        of the models may not be ranked.
         """
-        name = self.over_tau.adjustment(adjustment)
-        return tips(list(self.grids), self.benchmarks, a, b, metric, name)
+        name, points = self.over_tau.adjustment(adjustment), list[TippingPoint]()
+        if not {a, b} <= set(rankable(self.evaluation)):
+            return ()
+        for grid in self.grids:
+            if name in grid.answers:
+                turns = _turns(grid, a, b, metric, name)
+                for kind, line, at, winner in sorted(turns, key=lambda turn: abs(grid.position(turn[2]))):
+                    place = grid.place(name, line, at)
+                    points.append(TippingPoint(kind, *place, multiple(self.benchmarks, place[2]), winner))
+        return tuple(points)
 
     def tipping_table(self) -> Any:
         """One row per metric, adjustment, pair of models and tipping point; see :class:`TippingPoint`."""
-        names = [each.name for each in fields(TippingPoint)]
+        names = [field.name for field in fields(TippingPoint)]
         rows = [
-            (metric, adjustment, a, b, *(getattr(tip, name) for name in names))
+            (metric, adjustment, a, b, *vars(tip).values())
             for metric in self.evaluation.metrics
             for adjustment in self.over_tau.answers
             for a, b in combinations(self.evaluation.models, 2)
@@ -159,32 +168,10 @@ def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:
     return float("nan") if np.isnan(tau) or benchmarks is None else benchmarks.multiple_for(tau)
 
 
-def tips(
-    grids: list[Grid],
-    benchmarks: CovariateBenchmarks | None,
-    a: str,
-    b: str,
-    metric: str | None,
-    adjustment: str,
-) -> tuple[TippingPoint, ...]:
-    """Grid by grid, each nearest to independence first. None where one of the models may not be ranked."""
-    if not {a, b} <= set(rankable(grids[0].evaluation)):
-        return ()
-    return tuple(
-        TippingPoint(kind, *place, multiple(benchmarks, place[2]), winner)
-        for grid in grids
-        if adjustment in grid.answers
-        for kind, line, at, winner in sorted(
-            _places(grid, a, b, metric, adjustment), key=lambda found: abs(grid.position(found[2]))
-        )
-        for place in (grid.place(adjustment, line, at),)
-    )
-
-
-def _places(
+def _turns(
     grid: Grid, a: str, b: str, metric: str | None, adjustment: str
 ) -> Iterator[tuple[Kind, str, float, str | None]]:
-    """By kind and line, where; and the model with the better score beyond."""
+    """By kind and line, the points of a grid, and the model with the better score beyond."""
     pair = grid.pair(a, b, metric, adjustment)
     for point in pair.tipping_points():
         outward = point.sign_above if grid.position(point.at) >= 0 else -point.sign_above

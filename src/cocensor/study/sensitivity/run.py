@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
@@ -33,10 +33,11 @@ from cocensor.warnings import FitWarning, HorizonWarning, collected
 _FIRST_TENTH, _LAST_TENTH = -3, 9
 # Groups whose hazard ratio moves alone.
 _MOST_GROUPS = 12
-#: Where an answer belongs: an axis, a line, a point.
+#: The place of an answer in the grids: an axis, a line, a point.
 Place = tuple[Literal["tau", "hazard_ratio"], str, float]
-Missing = dict[tuple[str, str], Note]
-#: By line, what an adjustment is given at a hazard ratio.
+#: By adjustment and line, and then by point, the scores, or why there are none.
+Outcomes = dict[tuple[str, str], dict[float, AdjustmentScores | Note]]
+#: By line, the argument of ``with_hazard_ratio`` at a hazard ratio.
 RatioLines = dict[str, Callable[[float], Any]]
 
 
@@ -54,8 +55,8 @@ def sensitivity(
         measured = benchmarks or evaluation.benchmarks()
     except ValueError as error:
         measured = error
-    held = PlausibleRange.of(evaluation, measured, plan.plausible)
-    taus = default_taus(held) if plan.taus is None else plan.taus
+    plausible = PlausibleRange.of(evaluation, measured, plan.plausible)
+    taus = default_taus(plausible) if plan.taus is None else plan.taus
     ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
     if plan.with_ratios:
         lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
@@ -76,18 +77,18 @@ def sensitivity(
         for walk in _walks(evaluation.results[name].adjustment, plan.copulas, taus, lines, ratios)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
-    found: dict[Place, dict[str, AdjustmentScores | Note]] = {}
+    outcomes: dict[str, Outcomes] = {"tau": {}, "hazard_ratio": {}}
     # The evaluation itself has noted what there is to warn of.
     with collected(HorizonWarning, FitWarning):
         jobs = [partial(_followed, evaluation, name, walk, finished) for name, walk in walks]
         for (name, walk), answers in zip(walks, in_threads(jobs), strict=True):
             for step, answer in zip(walk, answers, strict=True):
-                for place in step.places:
-                    found.setdefault(place, {})[name] = answer
-    by_tau, missing = _settled(found, "tau", varied)
+                for axis, line, point in step.places:
+                    outcomes[axis].setdefault((name, line), {})[point] = answer
+    by_tau, missing = _settled(outcomes["tau"], varied, 0.0)
     if not by_tau:
         raise ValueError(f"no point of the grid has a score: {next(iter(missing.values()), '')}")
-    by_ratio, without = _settled(found, "hazard_ratio", varied)
+    by_ratio, without = _settled(outcomes["hazard_ratio"], varied, 1.0)
     over_ratio = None
     if by_ratio:
         if unnamed is not None:
@@ -97,13 +98,9 @@ def sensitivity(
         for name in varied:
             why = (note for (adjustment, _), note in without.items() if adjustment == name)
             missing[name, HAZARD_RATIO] = next(why, noted("no_hazard_ratio", adjustment=name))
-    return Sensitivity(
-        evaluation,
-        Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing),
-        over_ratio,
-        held,
-        None if isinstance(measured, ValueError) else measured,
-    )
+    over_tau = Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing)
+    benchmarks = None if isinstance(measured, ValueError) else measured
+    return Sensitivity(evaluation, over_tau, over_ratio, plausible, benchmarks)
 
 
 def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
@@ -113,31 +110,20 @@ def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
 
 
 def _settled(
-    found: Mapping[Place, Mapping[str, AdjustmentScores | Note]], axis: str, adjustments: Sequence[str]
-) -> tuple[Answers, Missing]:
-    """The answers along an axis in order, and by adjustment and line why some are missing."""
-    independence = 1.0 if axis == "hazard_ratio" else 0.0
+    outcomes: Outcomes, adjustments: Sequence[str], independence: float
+) -> tuple[Answers, dict[tuple[str, str], Note]]:
+    """Return the answers along an axis in order, and by adjustment and line why some are missing."""
     answers: Answers = {name: {} for name in adjustments}
-    failed: dict[tuple[str, str], dict[float, Note]] = {}
-    for (on, line, point), by_name in found.items():
-        for name, answer in by_name.items() if on == axis else ():
-            if isinstance(answer, Note):
-                failed.setdefault((name, line), {})[point] = answer
-            else:
-                answers[name].setdefault(line, {})[point] = answer
-    for name, line in failed:
-        # Independence alone is not an answer of the line.
-        if answers[name].get(line, {}).keys() <= {independence}:
-            answers[name].pop(line, None)
-    ordered = {
-        name: {line: dict(sorted(by_point.items())) for line, by_point in by_line.items()}
-        for name, by_line in answers.items()
-        if by_line
-    }
-    return ordered, {
-        key: why[min(why, key=lambda point: abs(point - independence))]
-        for key, why in sorted(failed.items(), key=lambda item: item[0])
-    }
+    missing: dict[tuple[str, str], Note] = {}
+    for (name, line), by_point in outcomes.items():
+        scores = {point: answer for point, answer in by_point.items() if not isinstance(answer, Note)}
+        notes = {point: answer for point, answer in by_point.items() if isinstance(answer, Note)}
+        if notes:
+            missing[name, line] = notes[min(notes, key=lambda point: abs(point - independence))]
+        # Independence alone is not an answer of a line that failed.
+        if scores and not (notes and scores.keys() <= {independence}):
+            answers[name][line] = dict(sorted(scores.items()))
+    return {name: by_line for name, by_line in answers.items() if by_line}, dict(sorted(missing.items()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,16 +138,16 @@ class _Step:
 def _followed(
     evaluation: Evaluation, name: str, walk: list[_Step], points: ProgressCount, stopped: Event
 ) -> list[AdjustmentScores | Note]:
-    """The scores along a walk, or why there are none."""
+    """Return the scores along a walk, or why there are none."""
     start = evaluation.results[name]
     answers: list[AdjustmentScores | Note] = []
     for step in walk:
         if stopped.is_set():
             break
         try:
-            there = refit(start, step.move)
-            start = there if step.stays else start
-            scores = score_refit(evaluation.data, there) if step.places else there
+            moved = refit(start, step.move)
+            start = moved if step.stays else start
+            scores = score_refit(evaluation.data, moved) if step.places else moved
             answers.append(scores if scores.answered or not step.places else scores.notes_of("missing")[0])
         except (TypeError, ValueError) as error:
             answers.append(noted("no_score", adjustment=name, why=str(error)))
@@ -188,14 +174,9 @@ def _walks(
             if ratio != 1
         ]
     walks = [
-        [
-            _Step(
-                methodcaller("with_copula", copula_families()[family].from_tau(tau)), [("tau", family, tau)]
-            )
-            for tau in walk
-        ]
-        for family in families
-        for walk in walks_from_independence(copula_families()[family], taus)
+        [_Step(methodcaller("with_copula", kind.from_tau(tau)), [("tau", family, tau)]) for tau in walk]
+        for family, kind in ((family, copula_families()[family]) for family in families)
+        for walk in walks_from_independence(kind, taus)
     ]
     if not (at_independence or by_ratio):
         return walks
@@ -249,14 +230,12 @@ def _labels(by: Any, samples: Samples) -> list[str]:
 
 
 def as_labels(values: Sequence[Any], argument: str) -> list[str]:
-    """A text per test subject."""
-    found = []
-    for row, value in enumerate(values):
-        text = "" if value is None else spelled(value).strip()
-        if not text:
-            refuse_at((row,), value, f"{argument} must have a label for each test subject")
-        found.append(text)
-    return found
+    """Return a text per test subject."""
+    labels = ["" if value is None else spelled(value).strip() for value in values]
+    if "" in labels:
+        row = labels.index("")
+        refuse_at((row,), values[row], f"{argument} must have a label for each test subject")
+    return labels
 
 
 def check_groups(labels: Sequence[str], argument: str) -> list[str]:
