@@ -56,10 +56,10 @@ class Pair:
         cannot be distinguished at independence, or the better one may not be called best. ``sign`` is that of
         score(a) − score(b).
         """
-        held = lead(self.curves, line)
-        if held is None or self.better(held.sign) not in rankable(self.grid.evaluation):
+        positions = lead(self.curves, line)
+        if positions is None or self.better(positions.sign) not in rankable(self.grid.evaluation):
             return None
-        return held.on(self.grid.at_position)
+        return positions.on(self.grid.at_position)
 
     def better(self, sign: float) -> str:
         """The better model where the difference has this sign."""
@@ -72,7 +72,7 @@ class Pair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grid:
-    r"""Every score over lines of points, and what their errors say.
+    r"""Every score over lines of points, with its errors.
 
     Along Kendall's τ lines are families of copulas. Along the hazard ratio ρ after dropout they say whose ratio moves,
     that of "all" or of one reason or group while the others stay at 1: up to a dropout at c, event and dropout are
@@ -99,7 +99,7 @@ class Grid:
         return self.axis == "hazard_ratio"
 
     def position(self, point: float) -> float:
-        """Where a point lies on the axis along which values are taken to move on lines; 0 is independence."""
+        """Position of a point on the axis along which values are taken to move on lines; 0 is independence."""
         return math.log(point) if self.is_of_ratios else point
 
     def at_position(self, position: float) -> float:
@@ -114,7 +114,7 @@ class Grid:
 
     @property
     def level(self) -> float:
-        """Of all intervals: that of the evaluation."""
+        """The level of all intervals, which is that of the evaluation."""
         return self.evaluation.data.level
 
     # --- at one point ----------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class Grid:
                 yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
 
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
-        """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
+        """Return what tables say of a point: its family, reason, τ and hazard ratio after dropout."""
         if self.is_of_ratios:
             return HAZARD_RATIO, None if line == ALL else line, np.nan, point
         return line, None, point, self.hazard_ratio(line, point, adjustment)
@@ -340,7 +340,7 @@ class Grid:
     def _rows_of_errors(
         self, model: str, minus: str | None, metric: str | None, adjustment: str | None
     ) -> FloatArray:
-        """Rows of the errors of a value at all answers, line by line; NaN for what is not."""
+        """Return rows of the errors of a value at all answers, line by line; NaN where there are none."""
         by = metric_of(self.evaluation, metric).name
         answers = [answer for line in self._lines(adjustment).values() for answer in line.values()]
         most = max((len(answer.batches[by]) for answer in answers if answer.batches), default=1)
@@ -374,7 +374,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Change:
-    """Where along τ, or along the hazard ratio after dropout, the best model changes, under one adjustment.
+    """A change of the best model along τ, or along the hazard ratio after dropout, under one adjustment.
 
     It happens on one line, a family or whose ratio moves, between two neighbours of the grid, ``below`` and ``above``;
     ``at`` is where the two scores cross if they move along lines in between.
@@ -437,15 +437,15 @@ def _crossing(
 
 
 def _holders(grid: Grid, best: dict[float, tuple[str, ...]]) -> dict[float, str]:
-    """By point the model that is best, which changes no more often than it must; away from independence, both ways."""
+    """By point the best model, which changes no more often than it must; away from independence, both ways."""
     points = sorted(best)
     start = min(range(len(points)), key=lambda k: abs(grid.position(points[k])))
     # Among equals at the start, the one that stays longest.
     lasting = {model: sum(model in best[point] for point in points) for model in best[points[start]]}
-    holders = {points[start]: max(lasting, key=lambda model: lasting[model])}
+    holders = {points[start]: max(lasting, key=lasting.__getitem__)}
     for way in (range(start + 1, len(points)), range(start - 1, -1, -1)):
-        held = holders[points[start]]
+        holder = holders[points[start]]
         for k in way:
-            held = held if held in best[points[k]] else best[points[k]][0]
-            holders[points[k]] = held
+            holder = holder if holder in best[points[k]] else best[points[k]][0]
+            holders[points[k]] = holder
     return holders
