@@ -100,7 +100,7 @@ class Check:
 
     @property
     def text(self) -> str:
-        """What was found, the likely cause, and what to do."""
+        """The finding, the likely cause, and what to do."""
         return str(view("text.checks.check_in_words")(self))
 
     @property
@@ -134,9 +134,10 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
     concordances = probe.concordances(data.predictions)
     diagnoses = [_Diagnosis(evaluation, probe, model, concordances[model]) for model in data.predictions]
+    events = probe.outcomes.time[probe.outcomes.event]
     refused = [note for note in evaluation.notes if note.code == "refused"]
     return (
-        *_checks_of_models(diagnoses, probe.n_events >= _FEW_EVENTS),
+        *_checks_of_models(diagnoses, int(np.count_nonzero(events <= probe.times[-1])) >= _FEW_EVENTS),
         *(Check("refused", note.about.model, note.values) for note in refused),
         *_checks_of_samples(data),
     )
@@ -250,10 +251,7 @@ def _values(
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """Test subjects, of many every k-th, held against predictions under marginal IPCW.
-
-    ``times`` are those of the evaluation, ``folds`` the fold that the prediction of each subject is from.
-    """
+    """Test subjects, of many every k-th, that predictions are scored on by marginal IPCW, at the evaluation's times."""
 
     y: Survival
     times: FloatArray
@@ -268,11 +266,6 @@ class Probe:
     def outcomes(self) -> Survival:
         """Outcomes of the probed subjects."""
         return self.y[self.rows]
-
-    @cached_property
-    def n_events(self) -> int:
-        """Events of the probed subjects up to the horizon."""
-        return int(np.count_nonzero(self.outcomes.event & (self.outcomes.time <= self.times[-1])))
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier:
@@ -382,7 +375,7 @@ class _Diagnosis:
 
     @cached_property
     def by_chance(self) -> float:
-        """What the reference curve may gain by being fitted to the subjects that it is scored on."""
+        """The skill that the reference curve may gain by being fitted to the subjects that it is scored on."""
         return self.probe.gain_by_chance if self.evaluation.data.samples.y_train is None else 0.0
 
     @cached_property

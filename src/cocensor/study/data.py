@@ -38,7 +38,7 @@ _MOST_KEPT = 512 * 2**20
 
 @dataclass(frozen=True)
 class Horizon:
-    """Where the interval of the scores ends, who decided it, and why, in words."""
+    """The end of the interval of the scores, who decided it, and why, in words."""
 
     time: float
     by: Literal["default", "predictions", "asked", "times"]
@@ -76,15 +76,15 @@ class Streamed:
 
     #: All test subjects.
     whole: WholeSample
-    #: Those that adjustments were fitted to, the ones at hand among them, with the predictions that this took.
+    #: The subjects that adjustments were fitted to, those at hand among them, with the predictions that this took.
     learning: EvaluationData
     #: Where the subjects at hand are among these.
     rows: Rows = field(repr=False)
     #: The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     metrics: frozenset[str]
-    #: How many of all are at risk at some times, and what happened to them before the next.
+    #: Numbers of all subjects at risk at some times, and of events and censorings before the next.
     risk_table: RiskTable = field(repr=False)
-    #: How many dropouts left for each reason, the most frequent first.
+    #: Numbers of dropouts by reason, the most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def subsample(self, n: int) -> Subsample:
@@ -263,7 +263,7 @@ class SuggestedCopula:
 
     #: None where none could be made; ``notes`` say why.
     choice: CopulaChoice | None
-    #: What event and dropout were conditioned on: what the imputation model conditions on, the covariates of the
+    #: The conditioning of event and dropout: on what the imputation model conditions on, the covariates of the
     #: sample, or nothing; "own" where a choice was handed over.
     given: Literal["imputation", "covariates", "nothing", "own"]
     #: The columns of what was conditioned on.

@@ -260,8 +260,8 @@ class Evaluation:
         >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
         >>> result = cc.evaluate(curves, data.y, adjustments="ipcw", metrics="ibs")
         >>> resampled = result.bootstrap(200)
-        >>> for found in (result, resampled):
-        ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
+        >>> for evaluation in (result, resampled):
+        ...     print(evaluation.score("2").confidence_interval(), evaluation.compare("1", "2").standard_error)
         ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
         ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
         """
@@ -414,10 +414,10 @@ class Evaluation:
         ...        for k in (3, 10)}
         >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
         >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
-        >>> found = result.sensitivity(["clayton", "frank"], [0.0, 0.3, 0.6])
-        >>> found.verdict.leader, found.verdict.state
+        >>> over = result.sensitivity(["clayton", "frank"], [0.0, 0.3, 0.6])
+        >>> over.verdict.leader, over.verdict.state
         ('10 covariates', 'settled_at_independence')
-        >>> round(found.verdict.robustness.tau, 2), round(found.verdict.robustness.hazard_ratio, 1)
+        >>> round(over.verdict.robustness.tau, 2), round(over.verdict.robustness.hazard_ratio, 1)
         (0.26, 1.7)
         """
         from cocensor.study.sensitivity.run import sensitivity

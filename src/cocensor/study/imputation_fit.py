@@ -149,10 +149,10 @@ class ImputationFit:
     >>> train, test = data[:1000], data[1000:]
     >>> cox = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
     >>> result = cc.evaluate({"cox": cox}, test.y, test.X, adjustments="imputation", copula=None)
-    >>> found = result.results["imputation"].imputation_fit
-    >>> found.failed
+    >>> fit = result.results["imputation"].imputation_fit
+    >>> fit.failed
     ()
-    >>> events = found.cells["cox"]["event"]
+    >>> events = fit.cells["cox"]["event"]
     >>> int(events.observed.sum()), round(float(events.expected.sum()))
     (474, 477)
     """
@@ -296,14 +296,13 @@ def imputation_fit(
     return ImputationFit(copula, periods, in_order, data.library, data.time_axis)
 
 
-def imputation_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | None = None) -> ImputationFit:
+def imputation_fit_under(evaluation: Evaluation, copula: Any) -> ImputationFit:
     """Return the fit of the joint model under another copula, for which the margins are fitted anew.
 
-    It is that of the primary adjustment by default, or else of the first with a joint model of the test outcomes.
+    It is that of the primary adjustment, or else of the first with a joint model of the test outcomes.
     """
-    first = evaluation.results[adjustment or evaluation.primary]
-    several = [first] if adjustment is not None else [first, *evaluation.results.values()]
-    imputed = next((scores for scores in several if scores.imputation_fit is not None), None)
+    adjustments = (evaluation.results[evaluation.primary], *evaluation.results.values())
+    imputed = next((scores for scores in adjustments if scores.imputation_fit is not None), None)
     if imputed is None:
         raise ValueError(
             "no adjustment has a joint model of the test outcomes: none fits one, it could not be fitted, or nobody's "
@@ -316,7 +315,7 @@ def imputation_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | 
 
 
 def _periods(y: Survival, horizon: float) -> FloatArray:
-    """The ends of the periods: quartiles of the event times up to the horizon, and then the horizon."""
+    """Return the ends of the periods: quartiles of the event times up to the horizon, and then the horizon."""
     times = y.time[y.event & (y.time > 0) & (y.time <= horizon)]
     levels = np.arange(1, _N_PERIODS) / _N_PERIODS
     inner = np.quantile(times, levels, method="inverted_cdf") if times.size else np.empty(0)
@@ -324,7 +323,7 @@ def _periods(y: Survival, horizon: float) -> FloatArray:
 
 
 def _groups(score: FloatArray | None, n: int) -> IntArray:
-    """The tenth of the score that each subject is in; equal scores stay together."""
+    """Return the tenth of the score that each subject is in; equal scores stay together."""
     if score is None:
         return np.zeros(n, dtype=np.intp)
     edges = np.quantile(score, np.arange(1, _N_GROUPS) / _N_GROUPS, method="inverted_cdf")

@@ -374,14 +374,14 @@ def _as_adjustments(adjustments: Any, argument: str) -> tuple[Planned, ...]:
 def _by_name(adjustments: Any, argument: str) -> dict[str, AskedAdjustment]:
     """Return adjustments by name, as objects or as registered names; a label stands for its name."""
 
-    def known(value: Any) -> AskedAdjustment:
+    def resolved(value: Any) -> AskedAdjustment:
         return value if isinstance(value, Adjustment | Fitted) else adjustment_name(value, argument)
 
     if isinstance(adjustments, str) and adjustments in SETS:
         adjustments = SETS[adjustments]
     if isinstance(adjustments, Mapping):
-        return {name: known(value) for name, value in adjustments.items()}
-    values = [known(value) for value in as_tuple(adjustments, argument, str, Adjustment, Fitted)]
+        return {name: resolved(value) for name, value in adjustments.items()}
+    values = [resolved(value) for value in as_tuple(adjustments, argument, str, Adjustment, Fitted)]
     by_name = {value if isinstance(value, str) else repr(value): value for value in values}
     if len(by_name) < len(values):
         raise ValueError(f"{argument} must differ: give a dict with a name for each.")

@@ -454,8 +454,8 @@ def survival_scorer(
     >>> X, y = load_whas500()
     >>> frank = cc.Frank.from_tau(0.3)
     >>> scorer = cc.survival_scorer(copula=frank, horizon=1000.0)
-    >>> found = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
-    >>> bool((found < 0).all())
+    >>> scores = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
+    >>> bool((scores < 0).all())
     True
     """
     [chosen] = as_metrics(metric)
@@ -494,7 +494,7 @@ class Scorer:
     covariates: Any = "all"
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """How well ``estimator`` predicts for ``X``; greater is better."""
+        """Return the score of ``estimator`` for ``X``; greater is better."""
         try:
             test = Survival.coerce(y, "y")
             train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")

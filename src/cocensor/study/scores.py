@@ -92,9 +92,9 @@ class AdjustmentScores:
     notes: tuple[Note, ...] = ()
     #: Whether the adjustment was fitted elsewhere, and given so.
     given_fitted: bool = False
-    #: Of the bootstrap that the errors are from; None where they are analytic.
+    #: The bootstrap that the errors are from; None where they are analytic.
     resampling: Resampling | None = None
-    #: How well the joint models of the test outcomes fit, where the adjustment has such.
+    #: The fit of the joint models of the test outcomes, where the adjustment has such.
     imputation_fit: ImputationFit | None = field(default=None, repr=False)
     #: The mean hazard ratio of dropouts right after leaving, where each model has a fit of its own the geometric mean
     #: of theirs; None where it is not known.
@@ -265,13 +265,14 @@ def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> Adjustm
 
 
 def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
-    """The notes, where what holds of every model for the same reason is said once."""
-    about_all = [replace(note, about=note.about._replace(model=None)) for note in notes]
+    """Return the notes, where what holds of every model for the same reason is said once."""
+    of_all = [replace(note, about=note.about._replace(model=None)) for note in notes]
     about: dict[Note, set[str | None]] = {}
-    for general, note in zip(about_all, notes, strict=True):
+    for note, general in zip(notes, of_all, strict=True):
         about.setdefault(general, set()).add(note.about.model)
-    general_or_own = zip(about_all, notes, strict=True)
-    return list(dict.fromkeys(g if about[g] >= set(models) else note for g, note in general_or_own))
+    said_of_all = {general for general, named in about.items() if named >= set(models)}
+    pairs = zip(notes, of_all, strict=True)
+    return list(dict.fromkeys(general if general in said_of_all else note for note, general in pairs))
 
 
 class Scoring:
@@ -290,7 +291,7 @@ class Scoring:
     def onto(
         self, before: AdjustmentScores, *, with_batches: bool = False, **changes: Any
     ) -> AdjustmentScores:
-        """The scores, with what they rest on; rows of their errors by batches of subjects where asked for."""
+        """Return the scores, with what they rest on; rows of their errors by batches of subjects if wanted."""
         scores = replace(
             before,
             values=self.values,
@@ -311,7 +312,7 @@ class Scoring:
 
     @property
     def hazard_ratio(self) -> float | None:
-        """The geometric mean over the fits; None where one of them does not tell it."""
+        """The geometric mean over the fits; None where it is unknown for one of them."""
         ratios = [ratio for ratio in self._hazard_ratios if ratio is not None]
         if not ratios or len(ratios) < len(self._hazard_ratios):
             return None

@@ -41,7 +41,7 @@ class Robustness:
 
     #: Kendall's τ.
     tau: float
-    #: Of the event right after leaving; NaN where it is not known.
+    #: The hazard ratio of the event right after leaving; NaN where it is not known.
     hazard_ratio: float
     family: str
     #: The model that the lead is lost against.
@@ -169,7 +169,7 @@ class Verdict:
 
     @property
     def robustness(self) -> Robustness | None:
-        """Where the lead is lost first; None where there is none, or it is not lost."""
+        """The point where the lead is lost first; None where there is none, or it is not lost."""
         lost = [] if self.reach is None else [limit for limit in self.reach.limits if not limit.is_silent]
         if not lost or self.leader is None or not self.standing.beaten:
             return None

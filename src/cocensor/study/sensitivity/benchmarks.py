@@ -111,10 +111,10 @@ def plausible_tau(
     >>> X = rng.normal(size=(4000, 2))
     >>> event = rng.exponential(np.exp(-X @ [1.0, 0.5]))
     >>> dropout = rng.exponential(np.exp(-X @ [0.7, -0.2]))
-    >>> found = cc.plausible_tau(X, cc.Survival.from_latent(event, dropout))
-    >>> [(each.name, round(each.tau, 2)) for each in found.benchmarks]
+    >>> measured = cc.plausible_tau(X, cc.Survival.from_latent(event, dropout))
+    >>> [(benchmark.name, round(benchmark.tau, 2)) for benchmark in measured.benchmarks]
     [('x0', 0.23), ('x1', -0.05)]
-    >>> round(found.multiple_for(0.5), 1)
+    >>> round(measured.multiple_for(0.5), 1)
     2.2
     """
     check_whole(n_resamples, "n_resamples", 2)
@@ -321,9 +321,9 @@ class PlausibleRange:
     high: float
     #: Who decided it: the user; measured covariates, where three times what they induce is more than 0.2; or nobody.
     origin: Literal["asked", "covariates", "default"]
-    #: Why covariates did not tell, where none could.
+    #: Why covariates say nothing, where none could.
     why: str | None = None
-    #: What there is none of, where covariates did not tell.
+    #: What is lacking, where covariates say nothing.
     lacking: Literal["covariates", "dropouts", "benchmarks"] | None = None
     #: The τ that leaving out all measured covariates would induce.
     together: float | None = None
@@ -333,21 +333,21 @@ class PlausibleRange:
         cls,
         evaluation: Evaluation,
         benchmarks: CovariateBenchmarks | ValueError,
-        asked: tuple[float, float] | None,
+        stated: tuple[float, float] | None,
     ) -> PlausibleRange:
         """Return the range given, that of measured covariates, or the default one; and why covariates say nothing."""
-        low, high = asked or (-USUAL, USUAL)
+        low, high = stated or (-USUAL, USUAL)
         if not isinstance(benchmarks, ValueError):
-            low, high = asked or benchmarks.range
+            low, high = stated or benchmarks.range
             wide: Literal["covariates", "default"] = "covariates" if high > USUAL else "default"
-            return cls(low, high, "asked" if asked else wide, together=benchmarks.together)
+            return cls(low, high, "asked" if stated else wide, together=benchmarks.together)
         samples = evaluation.data.samples
         lacking: Literal["covariates", "dropouts", "benchmarks"] = "benchmarks"
         if samples.x_test is None:
             lacking = "covariates"
         elif not samples.y_test.dropout.any():
             lacking = "dropouts"
-        return cls(low, high, "asked" if asked else "default", str(benchmarks), lacking)
+        return cls(low, high, "asked" if stated else "default", str(benchmarks), lacking)
 
 
 @dataclass(frozen=True)

@@ -290,7 +290,7 @@ def _cases_of_highest(
     w = weights[walk]
 
     def below(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Of values in the order, the sums below each of those who walk, of those level with it, and in all."""
+        """Return sums of values in the order: below each of those who walk, level with it, and in all."""
         sums = np.append(0.0, np.cumsum(values))
         return sums[first], sums[end] - sums[first], float(sums[-1])
 

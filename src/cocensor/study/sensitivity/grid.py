@@ -156,7 +156,7 @@ class Grid:
             check_choice(model, "model", self.evaluation.models)
         check_choice(line, "line" if self.is_of_ratios else "family", self.lines)
         if point not in self.points:
-            grid = ", ".join(f"{each:g}" for each in self.points)
+            grid = ", ".join(f"{at:g}" for at in self.points)
             name = "ratio" if self.is_of_ratios else "tau"
             raise ValueError(f"{name} must be a point of the grid, which has {grid}, but is {point!r}.")
         errors = self.errors(line, point, metric, adjustment)

@@ -22,7 +22,7 @@ _PAIRS = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    r"""How two subjects that are alike in the rest differ in a factor, and how often.
+    r"""Differences in a factor between two subjects that are alike in the rest, and their chances.
 
     With proportional hazards, and event and dropout independent given all covariates, two subjects that differ by d are
     ranked by their event times with :math:`P(E_1 < E_2) - P(E_1 > E_2) = \tanh(d'\beta/2)`, by their dropout times
@@ -155,9 +155,9 @@ def covariates_of(Z: FloatArray, sources: Sequence[str]) -> list[Covariate]:
 
 
 def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
-    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them at random.
+    """Return the differences of pairs of subjects in all columns, and the pairs: all, or enough of them at random.
 
-    Which pairs these are does not hang on the order of the rows.
+    The pairs do not depend on the order of the rows.
     """
     n = len(Z)
     if n * (n - 1) // 2 <= _PAIRS:

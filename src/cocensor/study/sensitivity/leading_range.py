@@ -1,4 +1,4 @@
-"""How far over a grid of dependences a standing holds, and who may be best beyond."""
+"""The range of dependences over which a standing holds, and who may be best beyond."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Reach(NamedTuple):
     def ways(self) -> list[tuple[int, Limit]]:
         """The limits that there are, each on the way up (1) or down (-1), the nearest to independence first."""
         limits = [(way, limit) for way, limit in zip((-1, 1), self, strict=True) if limit is not None]
-        return sorted(limits, key=lambda each: abs(each[1].at))
+        return sorted(limits, key=lambda way_and_limit: abs(way_and_limit[1].at))
 
     @property
     def limits(self) -> list[Limit]:
-        """Those that there are, the nearest to independence first."""
+        """The limits that there are, the nearest to independence first."""
         return [limit for _, limit in self.ways]
 
 
@@ -80,9 +80,8 @@ class LeadingRange:
 class Along:
     """A standing along a grid, on all lines together or on one."""
 
-    #: At the point nearest to independence.
+    #: The standing at the point nearest to independence, and that point.
     standing: Standing
-    #: That point.
     start: float
     #: The points that have an answer.
     tried: tuple[float, ...]
@@ -92,24 +91,23 @@ class Along:
 
     def after(self, way: int, point: float) -> list[LeadingRange]:
         """The stretches that begin beyond a point on the way up (1), or down (-1), in the order of that way."""
-        return [
-            each for each in self.stretches[::way] if ((each.low if way > 0 else each.high) - point) * way > 0
-        ]
+        stretches = self.stretches[::way]
+        return [part for part in stretches if ((part.low if way > 0 else part.high) - point) * way > 0]
 
     def next_leader(self, way: int) -> LeadingRange | None:
         """The first stretch on the way up (1), or down (-1), where one new model alone may be best."""
         first = self.standing.first if self.standing.tells else self.standing.leaders
-        alone = (each for each in self.after(way, self.start) if len(each.models) == 1)
-        return next((each for each in alone if each.models[0] not in first), None)
+        alone = (part for part in self.after(way, self.start) if len(part.models) == 1)
+        return next((part for part in alone if part.models[0] not in first), None)
 
 
 @dataclass(frozen=True, eq=False)
 class OverRatios:
-    """How far a lead holds over the hazard ratio after dropout."""
+    """The range of hazard ratios after dropout over which a lead holds."""
 
-    #: Of "all" dropouts, and of one reason or group alone.
+    #: For "all" dropouts, and for one reason or group alone.
     lines: Mapping[str, Along]
-    #: Of the score of the only model that may be ranked.
+    #: Where the score of the only model that may be ranked lies.
     span: Span | None = None
     #: Whether the lines beside "all" are reasons of dropout.
     by_reason: bool = False
@@ -133,97 +131,92 @@ def answered_points(grid: Grid, line: str | None = None) -> list[float]:
 
 
 def first_point(grid: Grid, line: str | None = None) -> float:
-    """Where the way outward begins: the point nearest to independence."""
+    """Return the point nearest to independence, where the way outward begins."""
     position = grid.position
     return min(answered_points(grid, line), key=lambda point: (abs(position(point)), -position(point)))
 
 
 def standing_at_start(grid: Grid, point: float) -> Standing:
-    """At a point of the grid on every line that has an answer there: what they all tell."""
-    points = [grid.standing(line, point) for line, by_point in grid.leaders().items() if point in by_point]
-    first = points[0]
-    best = tuple(model for model in first.scores if any(model in found.best for found in points))
-    return replace(first, errors=sum((found.errors for found in points), ()), best_of_several=best)
+    """Return the standing at a point on which every line that has an answer there agrees."""
+    places = [grid.standing(line, point) for line, by_point in grid.leaders().items() if point in by_point]
+    best = tuple(model for model in places[0].scores if any(model in place.best for place in places))
+    return replace(places[0], errors=sum((place.errors for place in places), ()), best_of_several=best)
 
 
-def along(grid: Grid, found: Standing, line: str | None = None) -> Along:
-    """A standing along a grid: who may be best where, and from where to where it holds."""
-    best = _best(grid, found, line)
-    tried, start = tuple(answered_points(grid, line)), first_point(grid, line)
-    stretches: list[LeadingRange] = []
+def along(grid: Grid, place: Standing, line: str | None = None) -> Along:
+    """Return a standing along a grid: who may be best where, and from where to where it holds."""
+    best, tried = _best(grid, place, line), tuple(answered_points(grid, line))
+    ranges: list[LeadingRange] = []
     for point in tried:
         sets = [by_point[point] for by_point in best.values() if point in by_point]
-        models = tuple(model for model in rankable(grid.evaluation) if any(model in each for each in sets))
-        agreed = all(each == set(models) for each in sets)
-        last = stretches[-1] if stretches else None
-        if last is not None and (last.models, last.agreed) == (models, agreed):
-            stretches[-1] = replace(last, high=point)
+        models = tuple(model for model in rankable(grid.evaluation) if any(model in some for some in sets))
+        agreed = all(some == set(models) for some in sets)
+        if ranges and (ranges[-1].models, ranges[-1].agreed) == (models, agreed):
+            ranges[-1] = replace(ranges[-1], high=point)
         else:
-            stretches.append(LeadingRange(point, point, models, agreed))
-    whole = Along(found, start, tried, tuple(stretches), None)
-    return replace(whole, reach=_reach(grid, whole, best, line)) if len(found.scores) > 1 else whole
+            ranges.append(LeadingRange(point, point, models, agreed))
+    whole = Along(place, first_point(grid, line), tried, tuple(ranges), None)
+    return replace(whole, reach=_reach(grid, whole, best, line)) if len(place.scores) > 1 else whole
 
 
-def _best(grid: Grid, found: Standing, line: str | None) -> dict[str, dict[float, set[str]]]:
-    """Who may be best by line and point: by intervals where the standing has some; nothing sets lost scores apart."""
-    by_line = grid.best() if found.tells else grid.leaders()
+def _best(grid: Grid, place: Standing, line: str | None) -> dict[str, dict[float, set[str]]]:
+    """By line and point the models that may be best: by intervals where there are some, and those without a score."""
+    by_line = grid.best() if place.tells else grid.leaders()
     return {
-        name: {point: set(best) | _missing(grid, found, name, point) for point, best in by_point.items()}
+        name: {point: set(best) | _missing(grid, place, name, point) for point, best in by_point.items()}
         for name, by_point in by_line.items()
         if line in (None, name)
     }
 
 
-def _missing(grid: Grid, found: Standing, line: str, point: float) -> set[str]:
-    """The models of a standing without a score at a point of the grid."""
-    return set(found.scores) - set(grid.values(line, point))
+def _missing(grid: Grid, place: Standing, line: str, point: float) -> set[str]:
+    """Return the models of a standing without a score at a point of the grid."""
+    return set(place.scores) - set(grid.values(line, point))
 
 
 def _reach(
     grid: Grid, whole: Along, best: Mapping[str, Mapping[float, set[str]]], line: str | None
 ) -> Reach | None:
     """From where to where the same models are first and, by the intervals of differences, beat the same."""
-    found, start = whole.standing, whole.start
-    wanted, rivals = set(found.leaders), set(found.scores)
-    if found.tells:
-        wanted, rivals = set(found.first), set(found.compared) - set(found.beaten)
+    place, start = whole.standing, whole.start
+    wanted, rivals = set(place.leaders), set(place.scores)
+    if place.tells:
+        wanted, rivals = set(place.first), set(place.compared) - set(place.beaten)
 
     def lost_on(point: float) -> list[str]:
         return [name for name, by in best.items() if point in by and by[point] & rivals != wanted]
 
-    by_interval = _reach_of_lead(grid, found, line) if found.tells and found.beaten else Reach()
+    by_interval = _reach_of_lead(grid, place, line) if place.tells and place.beaten else Reach()
     if by_interval is None or lost_on(start):
         return None
     ends: list[Limit | None] = []
-    for way, told in zip((-1, 1), by_interval, strict=True):
+    for way, limit in zip((-1, 1), by_interval, strict=True):
         points = [at for at in whole.tried[::way] if (at - start) * way >= 0]
         lost = next((k for k, at in enumerate(points) if lost_on(at)), None)
-        if lost is None or (told is not None and told.at * way <= points[lost] * way):
-            ends.append(told)
-            continue
-        at, lines = points[lost - 1], lost_on(points[lost])
-        known = [name for name in lines if not _missing(grid, found, name, points[lost])]
-        if not known:
-            ends.append(Limit(at))
-            continue
-        later = {name for point in points[lost + 1 :] for name in lost_on(point)} - set(lines)
-        ratio = weakest(grid, [(name, at) for name in best if at in best[name]])
-        ends.append(Limit(at, ratio, known[0], bool(later), whole.after(way, at)[0].models))
+        if lost is not None and (limit is None or limit.at * way > points[lost] * way):
+            at, lines = points[lost - 1], lost_on(points[lost])
+            limit = Limit(at)
+            scored = [name for name in lines if not _missing(grid, place, name, points[lost])]
+            if scored:
+                later = {name for point in points[lost + 1 :] for name in lost_on(point)} - set(lines)
+                ratio = weakest(grid, [(name, at) for name in best if at in best[name]])
+                limit = Limit(at, ratio, scored[0], bool(later), whole.after(way, at)[0].models)
+        ends.append(limit)
     return Reach(*ends)
 
 
-def _reach_of_lead(grid: Grid, found: Standing, line: str | None) -> Reach | None:
-    """How far each of the first models beats all that are beaten, by the intervals of their differences."""
-    sign = -1 if found.metric.direction == "smaller" else 1
+def _reach_of_lead(grid: Grid, place: Standing, line: str | None) -> Reach | None:
+    """From where to where each of the first models beats all that are beaten, by the intervals of their differences."""
+    sign = -1 if place.metric.direction == "smaller" else 1
     tried = answered_points(grid, line)
     limits: tuple[list[Limit], list[Limit]] = [], []
-    for pair in (grid.pair(model, loser) for model in found.first for loser in found.beaten):
-        held = pair.lead(line)
-        if held is None or held.sign != sign:
+    for pair in (grid.pair(model, loser) for model in place.first for loser in place.beaten):
+        lead = pair.lead(line)
+        if lead is None or lead.sign != sign:
             return None
-        sides = ((-1, "lost_below", held.low, tried[0]), (1, "lost_above", held.high, tried[-1]))
+        sides = ((-1, "lost_below", lead.low, tried[0]), (1, "lost_above", lead.high, tried[-1]))
         for on_side, (way, side, last, end) in zip(limits, sides, strict=True):
-            lost = getattr(held, side)
+            lost = getattr(lead, side)
             if lost is not None:
                 on_side.append(_lost(pair, sign, lost, side, line))
             elif (end - last) * way > 0:
@@ -232,12 +225,12 @@ def _reach_of_lead(grid: Grid, found: Standing, line: str | None) -> Reach | Non
 
 
 def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limit:
-    """The end of a lead, with the line on which it is lost first."""
+    """Return the end of a lead, with the line on which it is lost first."""
     lost = {}
     for name in pair.curves if line is None else (line,):
-        held = pair.lead(name)
+        lead = pair.lead(name)
         # A line that begins where the lead is lost never had it.
-        end = at if held is None or held.sign != sign else getattr(held, side)
+        end = at if lead is None or lead.sign != sign else getattr(lead, side)
         if end is not None:
             lost[name] = end
     first = min(lost, key=lambda name: abs(lost[name] - at))
@@ -246,7 +239,7 @@ def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limi
 
 
 def _nearest(limits: list[Limit], first: Any) -> Limit | None:
-    """The limit that comes first, by min on the way up and by max on the way down, with the hazard ratio that does."""
+    """Return the limit that comes first, by min on the way up and by max on the way down, with that hazard ratio."""
     if not limits:
         return None
     nearest: Limit = first(limits, key=lambda limit: limit.at)
@@ -254,26 +247,25 @@ def _nearest(limits: list[Limit], first: Any) -> Limit | None:
 
 
 def over_ratios_of(grid: Grid) -> OverRatios | None:
-    """How far a lead holds over the hazard ratio after dropout; None where no other than 1 was tried."""
-    evaluation, leaders = grid.evaluation, grid.leaders()
-    able = rankable(evaluation)
-    if set(leaders.get(ALL, {})) <= {1.0} or not evaluation.data.anybody_left or not able:
+    """Return how far a lead holds over the hazard ratio after dropout; None where no other than 1 was tried."""
+    data, leaders, models = grid.evaluation.data, grid.leaders(), rankable(grid.evaluation)
+    if set(leaders.get(ALL, {})) <= {1.0} or not data.anybody_left or not models:
         return None
-    found = grid.standing(ALL, first_point(grid, ALL))
+    place = grid.standing(ALL, first_point(grid, ALL))
     span = None
-    if len(able) == 1:
-        scores = [grid.values(ALL, ratio)[able[0]] for ratio in leaders[ALL]]
+    if len(models) == 1:
+        scores = [grid.values(ALL, ratio)[models[0]] for ratio in leaders[ALL]]
         span = Span(min(scores), max(scores))
-    others, reasons = set(leaders) - {ALL}, evaluation.data.samples.y_test.reasons
-    lines = {line: along(grid, found, line) for line in leaders}
-    return OverRatios(lines, span, others <= set(reasons), grid.missing.get((grid.primary, "reason")))
+    by_reason = set(leaders) - {ALL} <= set(data.samples.y_test.reasons)
+    lines = {line: along(grid, place, line) for line in leaders}
+    return OverRatios(lines, span, by_reason, grid.missing.get((grid.primary, "reason")))
 
 
 def weakest(grid: Grid, points: Iterable[tuple[str, float]]) -> float:
-    """The hazard ratio nearest to 1 of some points, each with its line; NaN where none is known."""
+    """Return the hazard ratio nearest to 1 of some points, each with its line; NaN where none is known."""
     return nearest_to_1(grid.hazard_ratio(line, point) for line, point in points)
 
 
 def nearest_to_1(ratios: Iterable[float]) -> float:
-    """Of hazard ratios that are known; NaN where there is none."""
+    """Return the nearest to 1 of the hazard ratios that are known; NaN where there is none."""
     return min(filter(isfinite, ratios), key=lambda ratio: max(ratio, 1 / ratio), default=nan)

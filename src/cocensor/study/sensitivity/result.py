@@ -23,12 +23,12 @@ Kind = Literal["estimate", "interval"]
 
 @dataclass(frozen=True)
 class TippingPoint:
-    """Where what is said of two models stops to hold, outward from independence along one line."""
+    """The point where a statement about two models stops to hold, outward from independence along one line."""
 
     #: The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
     #: holds it from there on.
     kind: Kind
-    #: Of copulas, or "hazard_ratio".
+    #: The family of copulas, or "hazard_ratio".
     family: str
     #: The reason or group whose hazard ratio moves alone.
     reason: str | None
@@ -104,7 +104,7 @@ class Sensitivity:
 
     @property
     def grids(self) -> tuple[Grid, ...]:
-        """That over τ, and that over hazard ratios where there is one."""
+        """The grid over τ, and that over hazard ratios where there is one."""
         return (self.over_tau,) if self.over_ratio is None else (self.over_tau, self.over_ratio)
 
     def tipping_points(
@@ -164,7 +164,7 @@ class Sensitivity:
 
 
 def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:
-    """How many times as strong as the strongest measured covariate a factor must be to induce τ; NaN if none tells."""
+    """Return how many times as strong as the strongest measured covariate a factor must be to induce τ, or NaN."""
     return float("nan") if np.isnan(tau) or benchmarks is None else benchmarks.multiple_for(tau)
 
 

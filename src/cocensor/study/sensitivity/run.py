@@ -188,7 +188,7 @@ def _walks(
 
 
 def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
-    """Whose ratio moves on each line: everybody's, or that of one reason or group; why reasons have no lines."""
+    """Return the lines, on which the ratio of everybody or of one reason or group moves; why reasons have none."""
     lines: RatioLines = {ALL: lambda ratio: ratio}
     if by is not None and not (isinstance(by, str) and by == "reason"):
         labels = _labels(by, samples)
