@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cocensor._checks import FloatArray, Progress, check_choice
+from cocensor._parallel import ProgressCount
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Linearised
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
@@ -212,7 +213,6 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
     samples = evaluation.data.samples
     y = samples.learned_from.y
     times = np.linspace(0.0, min(evaluation.data.horizon.time, y.t_max), _N_POINTS)
-    report = progress or (lambda done, total: None)
     points = [
         (name, family, tau)
         for name, family in copula_families().items()
@@ -220,11 +220,11 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
         for tau in _TAUS
     ]
     curves: dict[str, dict[float, FloatArray]] = {}
-    report(0, len(points))
-    for done, (name, family, tau) in enumerate(points, start=1):
+    finished = ProgressCount(len(points), progress)
+    for name, family, tau in points:
         curve = CopulaGraphic(family.from_tau(tau)).fit(y).predict(times)
         curves.setdefault(name, {})[tau] = np.asarray(curve)
-        report(done, len(points))
+        finished.count()
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
     marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))
     at_risk = dict(zip(marks, y.risk_table.at_risk_at(marks).tolist(), strict=True))

@@ -74,7 +74,6 @@ class AssumedCopula:
 class Streamed:
     """More test subjects than are held: those at hand were drawn from them."""
 
-    #: All test subjects.
     whole: WholeSample
     #: The subjects that adjustments were fitted to, those at hand among them, with the predictions that this took.
     learning: EvaluationData
@@ -102,13 +101,11 @@ class EvaluationData:
     #: The times that scores over time are averaged over.
     grid: TimeGrid
     metrics: tuple[Metric, ...]
-    #: The names of all models.
     models: tuple[str, ...]
     #: The end of the interval that scores are averaged over, and why.
     horizon: Horizon
     #: The level of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
-    #: What time is called, and its unit.
     time_axis: TimeAxis = field(default_factory=TimeAxis)
     #: The copula of adjustments that take it from the plan, and where it is from.
     assumed: AssumedCopula = field(default_factory=AssumedCopula)

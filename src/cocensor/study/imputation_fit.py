@@ -209,18 +209,8 @@ class ImputationFit:
 
     def table(self) -> Any:
         """One row per model, kind, decile and period: observed, expected, their ratio with a 95 % interval."""
-        columns = (
-            "model",
-            "kind",
-            "decile",
-            "start",
-            "end",
-            "observed",
-            "expected",
-            "ratio",
-            "lower",
-            "upper",
-        )
+        counts = ("observed", "expected")
+        columns = ("model", "kind", "decile", "start", "end", *counts, "ratio", "lower", "upper")
         starts = np.append(0.0, self.periods[:-1])
         rows = []
         for model, kind, cells in self._all_cells:

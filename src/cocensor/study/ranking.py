@@ -97,6 +97,11 @@ class Standing:
         """The models with an interval that cannot be distinguished from the best."""
         return tuple(model for model in self.scores if model in self.best and model in self.compared)
 
+    @property
+    def may_be_best(self) -> tuple[str, ...]:
+        """The models that may be best: by intervals where there are some, else by scores."""
+        return self.first if self.tells else self.leaders
+
     @cached_property
     def beaten(self) -> tuple[str, ...]:
         """The models that are significantly worse than each of the first."""

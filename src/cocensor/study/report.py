@@ -131,34 +131,25 @@ def full_report(
 
 
 def _with_curves(report: Report, phase: Phases) -> Report:
-    """The curves of the report under the primary adjustment, with how far they may be off."""
+    """Return the report with the curves under the primary adjustment and their errors."""
     evaluation, primary = report.evaluation, report.evaluation.primary
     data, values = evaluation.data, results_of(evaluation).values
     with_curves = data.scored_by(DCalibration())
-    curves, profiles = dict[tuple[str, str], CurveErrors](), dict[tuple[str, str], CurveErrors]()
-    calibration = dict[tuple[str, str, float], CalibrationCurve]()
-    d_calibration = dict[tuple[str, str], DCalibrationResult]()
-    decisions = dict[tuple[str, float], dict[str, DecisionCurve]]()
+    fields = ("curves", "profiles", "calibration", "d_calibration", "decision_curves")
+    shown: dict[str, Any] = {name: {} for name in fields}
     for k, metric in enumerate(data.metrics):
         phase(f"Intervals of curves: {metric.label}")(k, len(data.metrics))
         scored = values[metric.name]
         time = data.horizon.time if metric.at is None else metric.at
         if any(value.curve is not None for value in scored.values()):
-            curves[metric.name, primary] = curve_errors(evaluation, metric.name)
+            shown["curves"][metric.name, primary] = curve_errors(evaluation, metric.name)
         if metric.profile_style in ("calibration", "levels"):
             for model in scored:
-                calibration[primary, model, time] = evaluation.calibration_curve(model, time)
-                if model in with_curves and (primary, model) not in d_calibration:
-                    d_calibration[primary, model] = evaluation.d_calibration(model)
+                shown["calibration"][primary, model, time] = evaluation.calibration_curve(model, time)
+                if model in with_curves and (primary, model) not in shown["d_calibration"]:
+                    shown["d_calibration"][primary, model] = evaluation.d_calibration(model)
         elif metric.profile_style == "decision" and scored:
-            decisions[primary, time] = evaluation.decision_curve(time)
+            shown["decision_curves"][primary, time] = evaluation.decision_curve(time)
         elif any(value.profile is not None for value in scored.values()):
-            profiles[metric.name, primary] = profile_errors(evaluation, metric.name)
-    return replace(
-        report,
-        curves=curves,
-        profiles=profiles,
-        calibration=calibration,
-        d_calibration=d_calibration,
-        decision_curves=decisions,
-    )
+            shown["profiles"][metric.name, primary] = profile_errors(evaluation, metric.name)
+    return replace(report, **shown)

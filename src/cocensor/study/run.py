@@ -21,7 +21,7 @@ from cocensor._checks import (
     to_numpy,
 )
 from cocensor._notes import Note, noted
-from cocensor._parallel import one_blas_thread
+from cocensor._parallel import ProgressCount, one_blas_thread
 from cocensor.adjustments import Adjustment, Fitted, Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
@@ -266,13 +266,12 @@ def run(
     data, start = assuming(plan, replace(data, library=library), fits, choice, notes)
     adjustments, left_out = plan.under(data.assumed.copula)
     notes += left_out
-    report = progress or (lambda done, total: None)
-    report(0, len(adjustments))
+    finished = ProgressCount(len(adjustments), progress)
     results: dict[str, AdjustmentScores] = {}
-    for done, (name, (label, adjustment)) in enumerate(adjustments.items(), start=1):
+    for name, (label, adjustment) in adjustments.items():
         fitted, start = fits_under(data, name, label, fits.get(name, adjustment), start)
         results[name] = scores_of(data, fitted, Scoring(data, name))
-        report(done, len(adjustments))
+        finished.count()
     truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
     evaluation = build_evaluation(plan, data, results, notes, truth)
     if plan.n_resamples is None:

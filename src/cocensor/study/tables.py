@@ -130,14 +130,15 @@ def _open_ranks(
 def _curves(evaluation: Evaluation, by: Metric, adjustment: str) -> Iterator[Row]:
     values, times = evaluation.results[adjustment].values[by.name], evaluation.data.times
     curves = {model: (times, value.curve) for model, value in values.items() if value.curve is not None}
-    yield from _with_limits(evaluation, by, adjustment, curves, curve_errors)
+    return _with_limits(evaluation, by, adjustment, curves, curve_errors)
 
 
 def _profiles(evaluation: Evaluation, by: Metric, adjustment: str) -> Iterator[Row]:
     values = evaluation.results[adjustment].values[by.name]
-    profiles = {model: value.profile for model, value in values.items() if value.profile is not None}
-    curves = {model: (profile.x, profile.y) for model, profile in profiles.items()}
-    yield from _with_limits(evaluation, by, adjustment, curves, profile_errors)
+    curves = {
+        m: (value.profile.x, value.profile.y) for m, value in values.items() if value.profile is not None
+    }
+    return _with_limits(evaluation, by, adjustment, curves, profile_errors)
 
 
 def _with_limits(

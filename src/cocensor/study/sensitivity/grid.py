@@ -88,7 +88,6 @@ class Grid:
     axis: Literal["tau", "hazard_ratio"]
     lines: tuple[str, ...]
     points: tuple[float, ...]
-    #: By adjustment, line and point.
     answers: Answers
     #: By adjustment and line, why there is no answer, or none at some point.
     missing: dict[tuple[str, str], Note]
