@@ -165,14 +165,13 @@ def _checks_of_models(diagnoses: list[_Diagnosis], enough_events: bool) -> Itera
 
 
 def _checks_of_samples(data: EvaluationData) -> Iterator[Check]:
-    train, test = data.samples.y_train, data.samples.y_test
+    train = data.samples.y_train
     if train is not None and data.samples.folds is None and _is_same(data.samples):
         yield Check("same_sample")
     when = {"horizon": data.time_axis.said(data.horizon.time)}
     n_events = data.n_events_by(data.horizon.time)
-    any_event = test.n_events if data.streamed is None else data.streamed.whole.n_events
     if not n_events:
-        yield Check("all_censored", None, {**when, "later": bool(any_event)})
+        yield Check("all_censored", None, {**when, "later": data.whole.n_events > 0})
     elif n_events < _FEW_EVENTS:
         yield Check("few_events", None, {**when, "n": n_events})
     if train is not None and not train.n_events:

@@ -151,16 +151,19 @@ class EvaluationData:
         return self if self.streamed is None else self.streamed.learning
 
     @property
+    def whole(self) -> WholeSample:
+        """All test subjects, whether they are held or not."""
+        return WholeSample.of(self.samples.y_test) if self.streamed is None else self.streamed.whole
+
+    @property
     def n_test(self) -> int:
-        """The number of test subjects, whether they are held or not."""
-        return len(self.samples.y_test) if self.streamed is None else self.streamed.whole.n
+        """The number of all test subjects."""
+        return self.whole.n
 
     @property
     def anybody_left(self) -> bool:
         """Whether there are dropouts among the test subjects."""
-        if self.streamed is None:
-            return bool(self.samples.y_test.dropout.any())
-        return self.streamed.whole.n_dropouts > 0
+        return self.whole.n_dropouts > 0
 
     @property
     def risk_table(self) -> RiskTable:

@@ -104,11 +104,6 @@ class SensitivityPlan:
         """The families of copulas."""
         return tuple(family for family in self.families if family != HAZARD_RATIO)
 
-    @property
-    def with_ratios(self) -> bool:
-        """Whether hazard ratios after dropout are varied too."""
-        return HAZARD_RATIO in self.families
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -252,10 +252,10 @@ def run(
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     given = Samples.of(test, x_test, train, x_train, _as_folds(folds, len(test)))
     fits = dict(fits or {})
-    unfitted_or_fits = {
+    given_adjustments = {
         planned.name: fits.get(planned.name, planned.adjustment) for planned in plan.adjustments
     }
-    samples, notes = usable_samples(given, plan.covariates, unfitted_or_fits)
+    samples, notes = usable_samples(given, plan.covariates, given_adjustments)
     notes += about_censoring(samples)
     times = times_of_samples(plan, samples)
     _check_names(models)
@@ -471,14 +471,14 @@ def survival_scorer(
         grid = time_grid(([end], [True]), n=N_TIMES, horizon=end)
     else:
         raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
-    to_score_by = chosen_adjustment(adjustment, copula)
-    needs = to_score_by.needs if isinstance(to_score_by, Adjustment) else frozenset()
+    under = chosen_adjustment(adjustment, copula)
+    needs = under.needs if isinstance(under, Adjustment) else frozenset()
     if x_train is not None and y_train is None:
         raise ValueError("y_train is needed where x_train is given.")
     if "covariates" in needs and y_train is not None and x_train is None:
         raise ValueError("x_train is needed beside y_train for an adjustment given covariates.")
     chosen.grid(TimeGrid.of(grid))  # refuses a time past the last
-    return Scorer(chosen, to_score_by, grid, y_train, x_train, covariates)
+    return Scorer(chosen, under, grid, y_train, x_train, covariates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -502,7 +502,7 @@ def _with_errors(
     errors, cautions = {}, list[Note]()
     for metric, own in _numbers(scores).items():
         table = np.array([[values[metric].get(name, np.nan) for name in own] for values, _ in replicates])
-        failed = dict(zip(own, np.isnan(table).sum(axis=0), strict=True)) if own else {}
+        failed = dict(zip(own, np.isnan(table).sum(axis=0), strict=True))
         missing = {
             name: f"only {n - count} of {n} resamples have a score{because}"
             for name, count in failed.items()

@@ -152,14 +152,17 @@ def extremes_of_mean(
         some = keys[start : start + lot]
         # What makes values of models into those of models and pairs, (models, values).
         contrasts = np.array(list(_of(some, np.eye(len(predictions))))).T
-        gains = _Gains(open_, part.functionals, some, contrasts, over_time is not None)
-        values.append(at_dropout @ contrasts + gains.total)
+        gains, gains_over_time = _gains(open_, part.functionals, some, contrasts, over_time is not None)
+        values.append(at_dropout @ contrasts + gains @ open_.weights)
         if base is not None:
             places = [(side, slice(k, k + step)) for side in range(2) for k in range(0, len(some), step)]
-            parts = [_errors(base, contrasts, gains, open_, side, place) for side, place in places]
+            parts = [
+                _errors(base.combined(contrasts[:, place]), gains[side, place], open_)
+                for side, place in places
+            ]
             errors.append(np.concatenate(parts).reshape(2, len(some)))
-        if over_time is not None and gains.curves is not None:
-            curves.append(status.grid.restore(contrasts.T @ over_time + gains.curves))
+        if over_time is not None and gains_over_time is not None:
+            curves.append(status.grid.restore(contrasts.T @ over_time + gains_over_time))
     return Extremes(
         np.concatenate(values, axis=1),
         np.concatenate(errors, axis=1) if errors else None,
@@ -167,70 +170,61 @@ def extremes_of_mean(
     )
 
 
-class _Gains:
-    """Gains of the bounds over the scores with an event from the time of dropout on.
+def _gains(
+    open_: Dropouts, functionals: Functionals, keys: list[Key], contrasts: FloatArray, over_time: bool
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the gains of the bounds over the scores with an event from the time of dropout on.
 
-    ``by_subject`` has them for each of the dropouts, (2, values, dropouts), without its weight; ``curves`` for each
-    time and all of them, (2, values, times).
+    They are for each of the dropouts, (2, values, dropouts), without its weight; and for each time and all of them,
+    (2, values, times).
     """
-
-    def __init__(
-        self,
-        open_: Dropouts,
-        functionals: Functionals,
-        keys: list[Key],
-        contrasts: FloatArray,
-        over_time: bool,
-    ) -> None:
-        n_times, size = open_.status.grid.sorted.size, len(keys)
-        self.by_subject = np.empty((2, size, open_.rows.size))
-        self.curves = np.zeros((2, size, n_times)) if over_time else None
-        n_models = len(functionals.gradients)
-        for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
-            start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
-            columns, weights = slice(start, n_times), open_.weights[some]
-            over = functionals.time_weights[columns, 0]
-            left, open_from = (cut[some, None] - start for cut in (open_.cut, open_.first))
-            after = np.arange(n_times - start) >= open_from
-            gaps = np.empty((n_models, *after.shape))
-            for gap, gradient in zip(gaps, functionals.gradients, strict=True):
-                losses = gradient.of_subjects(open_.rows[some]).part(columns)
-                np.subtract(losses.event_free, losses.event, out=gap)
-            # Who leaves at one of the times is event-free then, for certain.
-            at_the_time = (np.arange(n_times - start) >= left) & ~after
-            certain = gaps * at_the_time if (open_from > left).any() else None
-            gaps *= after
-            if self.curves is not None:
-                for f, gap in enumerate(_of(keys, gaps)):
-                    self.curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
-                    self.curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
-            gaps *= over
-            for f, running in enumerate(_of(keys, np.cumsum(gaps, axis=2, out=gaps))):
-                running.min(axis=1, initial=0.0, out=self.by_subject[0, f, some])
-                running.max(axis=1, initial=0.0, out=self.by_subject[1, f, some])
-            if certain is not None:
-                self.by_subject[:, :, some] += contrasts.T @ (certain @ over)
-                if self.curves is not None:
-                    self.curves[:, :, columns] += contrasts.T @ (weights @ certain)
-        self.total = self.by_subject @ open_.weights
+    n_times, size = open_.status.grid.sorted.size, len(keys)
+    by_subject = np.empty((2, size, open_.rows.size))
+    curves = np.zeros((2, size, n_times)) if over_time else None
+    n_models = len(functionals.gradients)
+    for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
+        start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
+        columns, weights = slice(start, n_times), open_.weights[some]
+        over = functionals.time_weights[columns, 0]
+        left, open_from = (cut[some, None] - start for cut in (open_.cut, open_.first))
+        after = np.arange(n_times - start) >= open_from
+        gaps = np.empty((n_models, *after.shape))
+        for gap, gradient in zip(gaps, functionals.gradients, strict=True):
+            losses = gradient.of_subjects(open_.rows[some]).part(columns)
+            np.subtract(losses.event_free, losses.event, out=gap)
+        # Who leaves at one of the times is event-free then, for certain.
+        at_the_time = (np.arange(n_times - start) >= left) & ~after
+        certain = gaps * at_the_time if (open_from > left).any() else None
+        gaps *= after
+        if curves is not None:
+            for f, gap in enumerate(_of(keys, gaps)):
+                curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
+                curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
+        gaps *= over
+        for f, running in enumerate(_of(keys, np.cumsum(gaps, axis=2, out=gaps))):
+            running.min(axis=1, initial=0.0, out=by_subject[0, f, some])
+            running.max(axis=1, initial=0.0, out=by_subject[1, f, some])
+        if certain is not None:
+            by_subject[:, :, some] += contrasts.T @ (certain @ over)
+            if curves is not None:
+                curves[:, :, columns] += contrasts.T @ (weights @ certain)
+    return by_subject, curves
 
 
-def _errors(
-    base: Influence, contrasts: FloatArray, gains: _Gains, open_: Dropouts, side: int, some: slice
-) -> FloatArray:
-    """Return the standard errors of some bounds.
+def _errors(base: Influence, gains: FloatArray, open_: Dropouts) -> FloatArray:
+    """Return the standard errors of bounds with these gains by subject, from the influence on the scores without.
 
     Which event time is extreme depends on the losses alone, so that a bound is linear in the weights.
     """
     nothing = np.broadcast_to(0.0, (open_.status.n, 1))
     gradients = []
-    for gain in gains.by_subject[side, some]:
+    for gain in gains:
         by_event = np.zeros((open_.status.n, 1))
         by_event[open_.rows, 0] = -gain
         gradients.append(DenseGradient(nothing, by_event))
     # After a dropout its weight stays: all that it gains may count at the last time.
     lost = influence(open_.last, Functionals(tuple(gradients), np.ones((1, 1))), open_.y)
-    return (base.combined(contrasts[:, some]) - lost).standard_errors
+    return (base - lost).standard_errors
 
 
 def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:

@@ -58,7 +58,7 @@ def sensitivity(
     plausible = PlausibleRange.of(evaluation, measured, plan.plausible)
     taus = default_taus(plausible) if plan.taus is None else plan.taus
     ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
-    if plan.with_ratios:
+    if HAZARD_RATIO in plan.families:
         lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
