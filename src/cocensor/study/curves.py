@@ -197,9 +197,7 @@ class MarginCurves:
 
 
 def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> MarginCurves:
-    """Kaplan–Meier's curve, and the Copula-Graphic ones of every Archimedean family at three τ, up to the horizon.
-
-    ``progress`` is called with the number of finished curves and of all.
+    """Return Kaplan–Meier's curve, and the Copula-Graphic ones of every Archimedean family at three τ.
 
     Examples
     --------

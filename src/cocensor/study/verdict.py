@@ -19,7 +19,7 @@ from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Grid, Pair
 
 if TYPE_CHECKING:
-    from cocensor.study.sensitivity.result import Sensitivity
+    from cocensor.study.sensitivity.run import Sensitivity
 
 State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", "not_settled"]
 
