@@ -121,7 +121,7 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     """Return all that look like a mistake: checks of the models first, then of the samples.
 
     A skill is negative where that of the first proper score of the evaluation, or else of the integrated Brier score,
-    lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was asked for, the
+    lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was wanted, the
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
     curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A skill
     that is not above 0 by its interval is a remark: that the model is worse than the reference curve, where all of the
@@ -218,7 +218,7 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
         return []
     as_steps = _values(evaluation, scores, steps)
     own = {name: scores.value(metric.name, name) for name in steps}
-    # Of a stream the subjects at hand are not all: what they say is the difference.
+    # The subjects at hand are not all of a stream: they give the difference.
     as_lines = own
     if data.streamed is not None:
         as_lines = _values(evaluation, scores, {name: data.predictions[name] for name in steps})

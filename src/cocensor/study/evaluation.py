@@ -54,7 +54,7 @@ NOT_ASKED = "no interval was requested"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
+    """Scores of models under several assumptions about the censoring, as :func:`evaluate` returns them.
 
     It holds what its plan asked for, and remembers nothing: a further analysis, such as :meth:`sensitivity`, returns a
     result of its own, and a view shows what it is handed.
@@ -66,7 +66,7 @@ class Evaluation:
     data : EvaluationData
         What was scored: predictions, samples, times, horizon, metrics, and the copula that was assumed.
     results : dict of AdjustmentScores
-        By adjustment, asked for by name or label: what it is, its fits, its scores, and notes.
+        By name or label of an adjustment: what it is, its fits, its scores, and notes.
     notes : tuple of Note
         What was decided on the way; each of the ``results`` has its own.
     checks : tuple of Check
@@ -125,9 +125,9 @@ class Evaluation:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Who leads by the first metric under the primary adjustment, and whom the data tell from the best.
+        """Who leads by the first metric under the primary adjustment, and which models are significantly worse.
 
-        At the one dependence that was assumed, it is the weaker verdict: that of :meth:`sensitivity` says how far it
+        It is the weaker verdict, at the one dependence that was assumed: that of :meth:`sensitivity` says how far it
         holds.
         """
         from cocensor.study.verdict import verdict_of
@@ -196,12 +196,12 @@ class Evaluation:
         ----------
         kind : {"scores", "differences", "ranks", "curves", "profiles"}
             Scores: one row per metric, adjustment and model, with error, interval, skill and rank; ``best`` says
-            whether the data do not tell the model from the best, and ``truth`` is the score by true event times, where
-            these are known. Differences: one row per pair of models, with p-values adjusted for their number. Ranks:
-            by model its rank, the ranks that the intervals of differences leave open (``lowest`` to ``highest``), and
-            whether multiple comparisons with the best keep it (``may_be_best``, which allows for the number of models).
-            Curves: values over time, with an interval each and a band that holds the whole curve. Profiles: the curves
-            behind values at one time, such as ROC curves, likewise.
+            whether the model does not differ significantly from the best, and ``truth`` is the score by true event
+            times, where these are known. Differences: one row per pair of models, with p-values adjusted for their
+            number. Ranks: by model its rank, the ranks that the intervals of differences leave open (``lowest`` to
+            ``highest``), and whether multiple comparisons with the best keep it (``may_be_best``, which allows for the
+            number of models). Curves: values over time, with an interval each and a band that holds the whole curve.
+            Profiles: the curves behind values at one time, such as ROC curves, likewise.
         metric, adjustment : str, optional
             By default all.
         at : float, optional
@@ -400,7 +400,7 @@ class Evaluation:
             From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
             covariates together induce.
         benchmarks : CovariateBenchmarks, optional
-            What :meth:`benchmarks` returned, where it was asked already.
+            What :meth:`benchmarks` returned, if it was called already.
         progress : callable, optional
             Called with the number of finished grid points and of all.
 
@@ -481,7 +481,7 @@ class Evaluation:
         Parameters
         ----------
         sensitivity : Sensitivity, optional
-            What :meth:`sensitivity` returned, if it was asked for anything in particular.
+            What :meth:`sensitivity` returned, if it was called with other arguments than the default.
         hint : bool
             Whether to select the copula that fits best, too, which may take longer than all the rest.
         phases : callable, optional

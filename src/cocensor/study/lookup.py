@@ -54,7 +54,7 @@ def _unfitted(choice: Adjustment | Fitted) -> Adjustment:
 
 
 class Results(dict[str, AdjustmentScores]):
-    """Scores by adjustment, which may be asked for by its name or by its label."""
+    """Scores by adjustment, of which the name or the label is a key."""
 
     def __missing__(self, key: str) -> AdjustmentScores:
         return self[adjustment_named(self, key)]

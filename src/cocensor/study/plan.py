@@ -115,22 +115,22 @@ class Plan:
     ----------
     adjustments : tuple of Planned
     adjustment_set : str or None
-        "default" or "paper" where they were asked for as a set: what cannot be used of one is left out.
+        "default" or "paper" where they were given as a set: what cannot be used of one is left out.
     metrics : tuple of Metric
     default_metrics : bool
         Whether they are the default ones, which single times and models may add to.
     times, at : tuple of float or None
-        Times that scores over time are averaged over, and single times, as far as they were asked for.
+        Times that scores over time are averaged over, and single times, as far as they were given.
     horizon : "t_max", float, AtRisk or None
     copula : Copula, "select" or None
     covariates : "all", tuple of names or numbers of columns, or None
     confidence_level : float or None
     n_resamples, seed : int
-        Of the bootstrap; None for intervals from formulas.
+        The bootstrap; None for intervals from formulas.
     time_axis : TimeAxis
         What time is called, and its unit.
     sensitivity : SensitivityPlan
-        What :meth:`Evaluation.sensitivity` does unless it is told otherwise.
+        The defaults of :meth:`Evaluation.sensitivity`.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class Standing:
 
     @property
     def asked(self) -> bool:
-        """Whether intervals were asked for."""
+        """Whether intervals were wanted."""
         return self.level is not None
 
     @property
@@ -98,7 +98,7 @@ class Standing:
         return tuple(model for model in self.scores if model in self.best and model in self.compared)
 
     @property
-    def may_be_best(self) -> tuple[str, ...]:
+    def contenders(self) -> tuple[str, ...]:
         """The models that may be best: by intervals where there are some, else by scores."""
         return self.first if self.tells else self.leaders
 

@@ -102,7 +102,7 @@ def evaluate(
         By name: :class:`Predictions`, a pair ``(times, array)``, an array (n_test, n_times) at ``times``, a frame with
         times in its columns or its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted
         estimator of scikit-survival, lifelines or pycox, which then predicts for ``x_test``.
-        An array (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and
+        An array (n_test,) is a risk score, the higher the riskier: metrics of order alone, ``"auc"`` and
         ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
         metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are
         refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a refusal. The
@@ -172,7 +172,7 @@ def evaluate(
     -----
     Between its times a curve is a line, in whatever form it is given. It is a step function where it is known to be
     one (predictions of scikit-survival's models, of lifelines' Cox model and of ours) or where
-    ``Predictions(times, array, interpolation="step")`` says so. Where nothing says which, a note tells what steps would
+    ``Predictions(times, array, interpolation="step")`` says so. Where nothing says which, a note says what steps would
     give, if that moves the first score under the primary adjustment by more than a tenth of its standard error (without
     standard errors, by more than 1 %).
 
@@ -423,14 +423,14 @@ def survival_scorer(
     y_train: Any = None,
     x_train: Any = None,
 ) -> Scorer:
-    """A scorer for ``cross_val_score`` and ``GridSearchCV``: greater is better, so that a loss is negated.
+    """A scorer for ``cross_val_score`` and ``GridSearchCV``: higher is better, so that a loss is negated.
 
     All folds are scored on one interval, which ``times``, ``horizon`` or ``y_train`` must fix.
 
     Parameters
     ----------
     metric, adjustment, copula, covariates
-        As in :func:`evaluate`; one of each. By default candidates are judged by imputation given their own prediction,
+        As in :func:`evaluate`; one of each. By default candidates are scored by imputation given their own prediction,
         as one is seen at a time, and the covariates; without a copula, at independence.
     times : array-like, optional
         Times to score at; by default 100, equally spaced from 0 to the horizon.
@@ -493,7 +493,7 @@ class Scorer:
     covariates: Any = "all"
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Return the score of ``estimator`` for ``X``; greater is better."""
+        """Return the score of ``estimator`` for ``X``; higher is better."""
         try:
             test = Survival.coerce(y, "y")
             train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")

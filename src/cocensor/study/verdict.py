@@ -99,7 +99,7 @@ class Verdict:
     @property
     def leader(self) -> str | None:
         """The model that alone may be best; None where several may, or there is nothing to lead."""
-        first = self.standing.may_be_best
+        first = self.standing.contenders
         return first[0] if len(first) == 1 and len(self.standing.scores) > 1 else None
 
     @property
@@ -110,7 +110,7 @@ class Verdict:
     @property
     def tied(self) -> tuple[str, ...]:
         """The models that may be best, where these are several."""
-        first = self.standing.may_be_best
+        first = self.standing.contenders
         return first if len(first) > 1 else ()
 
     @property
@@ -206,9 +206,9 @@ class Limit:
     line: str | None = None
     #: Whether it is lost on other lines too, further out.
     other_lines: bool = False
-    #: The two that cannot be told apart beyond; or those that may be best there.
+    #: The two that cannot be distinguished beyond; or those that may be best there.
     models: tuple[str, ...] = ()
-    #: Whether the interval of a difference comes to hold 0 here, which may be between two points of the grid; else this
+    #: Whether the interval of a difference comes to cover 0 here, which may be between two points of the grid, or this
     #: is the last point of the grid where it holds.
     by_interval: bool = False
     #: By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
@@ -247,7 +247,7 @@ class Reach(NamedTuple):
 class LeadingRange:
     """From one point of the grid to another, the same models may be best: each on some line, and no other on any.
 
-    One that has lost its score there may be, as nothing sets it apart.
+    A model without a score there may be, as it cannot be distinguished.
     """
 
     low: float
@@ -278,7 +278,7 @@ class Along:
     def next_leader(self, way: int) -> LeadingRange | None:
         """The first stretch on the way up (1), or down (-1), where one new model alone may be best."""
         alone = (part for part in self.after(way, self.start) if len(part.models) == 1)
-        return next((part for part in alone if part.models[0] not in self.standing.may_be_best), None)
+        return next((part for part in alone if part.models[0] not in self.standing.contenders), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -466,7 +466,7 @@ def _reach(
 ) -> Reach | None:
     """From where to where the same models are first and, by the intervals of differences, beat the same."""
     place, start = whole.standing, whole.start
-    wanted = set(place.may_be_best)
+    wanted = set(place.contenders)
     rivals = set(place.compared) - set(place.beaten) if place.tells else set(place.scores)
 
     def lost_on(point: float) -> list[str]:

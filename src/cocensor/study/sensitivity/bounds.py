@@ -126,7 +126,7 @@ class Bounds:
     metric : Metric
     models : tuple of str
     level : float or None
-        Of intervals in the table and in words; None where none were asked for.
+        The level of intervals in the table and in words; None where none were wanted.
     notes : tuple of Note
     time_axis : TimeAxis
         What time is called, and its unit.

@@ -33,9 +33,9 @@ from cocensor.study.sensitivity.grid import ALL, Answers, Grid
 from cocensor.study.verdict import Verdict, verdict_of
 from cocensor.warnings import FitWarning, HorizonWarning, collected
 
-# Of the τ by default, in tenths: the first, where nothing below it is plausible, and the last.
+# The τ by default, in tenths: the first, where nothing below it is plausible, and the last.
 _FIRST_TENTH, _LAST_TENTH = -3, 9
-# Groups whose hazard ratio moves alone.
+# The most groups whose hazard ratio moves alone.
 _MOST_GROUPS = 12
 Kind = Literal["estimate", "interval"]
 #: The place of an answer in the grids: an axis, a line, a point.
@@ -81,12 +81,12 @@ class Sensitivity:
     over_tau : Grid
         Scores along Kendall's τ, a line for each family of copulas.
     over_ratio : Grid or None
-        Scores along the hazard ratio after dropout, of all and by reason or group; None where that was not asked for or
+        Scores along the hazard ratio after dropout, of all and by reason or group; None where that was not wanted or
         no adjustment takes it.
     plausible : PlausibleRange
-        The τ that are held plausible: as asked for, or by the measured covariates.
+        The τ that are held plausible: as given, or by the measured covariates.
     benchmarks : CovariateBenchmarks or None
-        Measured covariates as benchmarks of τ; None where there is none that tells.
+        Measured covariates as benchmarks of τ; None where none can be one.
 
     Examples
     --------
