@@ -205,7 +205,7 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
     A move counts from a tenth of the standard error on, or from 1 % where there is none.
     """
     data, metric = evaluation.data, evaluation.data.metrics[0]
-    scores, grid = evaluation.results[evaluation.primary], data.grid_of(metric).sorted
+    scores, grid = evaluation.results[evaluation.primary], metric.grid(data.grid).sorted
     steps = {
         name: curves.changed(interpolation="step")
         for name, curves in data.predictions.items()

@@ -103,7 +103,7 @@ def profile_errors(
     if not profiles:
         raise ValueError(f"metric {by.name!r} has no profile curve, such as a ROC curve.")
     x, y = ({name: getattr(profile, axis) for name, profile in profiles.items()} for axis in ("x", "y"))
-    rows, missing = _rows(data, scores, by, x, data.grid_of(by), by.profile_functionals)
+    rows, missing = _rows(data, scores, by, x, by.grid(data.grid), by.profile_functionals)
     return CurveErrors(x, y, rows, missing, by.profile_range)
 
 

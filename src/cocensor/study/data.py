@@ -156,11 +156,6 @@ class EvaluationData:
         return WholeSample.of(self.samples.y_test) if self.streamed is None else self.streamed.whole
 
     @property
-    def n_test(self) -> int:
-        """The number of all test subjects."""
-        return self.whole.n
-
-    @property
     def anybody_left(self) -> bool:
         """Whether there are dropouts among the test subjects."""
         return self.whole.n_dropouts > 0
@@ -182,10 +177,6 @@ class EvaluationData:
         given = {**self.predictions, REFERENCE: self.reference}
         weights = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return weights.replaced(subsample=self.streamed.subsample(weights.n))
-
-    def grid_of(self, metric: Metric) -> TimeGrid:
-        """The times at which a metric needs a status."""
-        return metric.grid(self.grid)
 
     def scored_by(self, metric: Metric) -> tuple[str, ...]:
         """The models whose predictions are enough for a metric."""

@@ -267,7 +267,7 @@ class Evaluation:
         """
         if self.data.streamed is not None:
             raise ValueError(
-                f"an evaluation of {self.data.n_test:,} test subjects that are read in parts has no bootstrap: its "
+                f"an evaluation of {self.data.whole.n:,} test subjects that are read in parts has no bootstrap: its "
                 "intervals are analytic."
             )
         how = Resampling(n_resamples, seed)
@@ -315,7 +315,7 @@ class Evaluation:
         """
         check_choice(model, "model", self.models)
         check_whole(n_groups, "n_groups", 2)
-        [(weights, read)] = weights_by_fit(self, self.data.grid_of(BrierScore(at)), adjustment, (model,))
+        [(weights, read)] = weights_by_fit(self, BrierScore(at).grid(self.data.grid), adjustment, (model,))
         return calibration_at(weights, read[model], self.data.samples.y_test, self.data.level, n_groups)
 
     def d_calibration(
@@ -351,7 +351,7 @@ class Evaluation:
 
         Of all models that predict a chance for this time; see :func:`decision_curve`.
         """
-        data, grid = self.data, self.data.grid_of(BrierScore(at))
+        data, grid = self.data, BrierScore(at).grid(self.data.grid)
         chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
         able = data.scored_by(BrierScore(grid.last))
         by_model: dict[str, DecisionCurve] = {}

@@ -105,7 +105,7 @@ def full_report(
     phase("Bounds without assumptions")
     with suppress(ValueError):  # some metrics have none
         report = replace(report, bounds=(evaluation.bounds(),))
-    if any(scores.varies_with_copula and scores.answered for scores in evaluation.results.values()):
+    if any(scores.adjustment.rests_on_copula and scores.answered for scores in evaluation.results.values()):
         measured = None if sensitivity is None else sensitivity.benchmarks
         if measured is None:
             with suppress(ValueError):  # the plausible range says why

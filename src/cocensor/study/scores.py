@@ -119,11 +119,6 @@ class AdjustmentScores:
         """Whether any model has a score."""
         return any(self.values.values())
 
-    @property
-    def varies_with_copula(self) -> bool:
-        """Whether another copula would change the scores."""
-        return self.adjustment.rests_on_copula
-
     def value(self, metric: str, model: str) -> float:
         """The score of a model; NaN where there is none."""
         value = self.values[metric].get(model)
@@ -147,7 +142,9 @@ def missing_notes(scores: AdjustmentScores, notes: Sequence[Note], model: str) -
 
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
-    errors = (e for scores in results.values() if scores.varies_with_copula for e in scores.errors.values())
+    errors = (
+        e for scores in results.values() if scores.adjustment.rests_on_copula for e in scores.errors.values()
+    )
     with_copula = any(np.isfinite(estimates.standard_errors).any() for estimates in errors)
     return noted("intervals_are_about", copula=with_copula)
 
@@ -334,7 +331,7 @@ class Scoring:
             able = [name for name in models if name in scored]
             if not able:
                 continue
-            grid = self.data.grid_of(metric)
+            grid = metric.grid(self.data.grid)
             if status is None or status.grid != grid:
                 try:
                     status = self.make_status(fitted, grid)

@@ -208,8 +208,8 @@ class Limit:
     other_lines: bool = False
     #: The two that cannot be distinguished beyond; or those that may be best there.
     models: tuple[str, ...] = ()
-    #: Whether the interval of a difference comes to cover 0 here, which may be between two points of the grid, or this
-    #: is the last point of the grid where it holds.
+    #: Whether the interval of a difference comes to cover 0 here, perhaps between two points of the grid; else this is
+    #: the last point of the grid where it holds.
     by_interval: bool = False
     #: By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
     #: covariate tells.

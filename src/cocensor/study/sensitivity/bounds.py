@@ -204,10 +204,6 @@ class Bounds:
         return tuple(combinations(self.models, 2))
 
     @property
-    def _level(self) -> float:
-        return self.level or DEFAULT_LEVEL
-
-    @property
     def statement(self) -> str:
         """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
 
@@ -223,7 +219,7 @@ class Bounds:
         return frame_of_rows(columns, rows, self.library)
 
     def _row(self, bound: Bound) -> tuple[float, ...]:
-        interval = bound.confidence_interval(self._level)
+        interval = bound.confidence_interval(self.level or DEFAULT_LEVEL)
         return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
 
     def plot(self, ax: Any = None) -> Any:
@@ -266,7 +262,7 @@ class Bounds:
         ends = () if curve is None else ("low", "high")
         return {
             **{name: finite(getattr(bound, name)) for name in ("low", "high", *_ERRORS)},
-            "interval": finite_values(np.array(bound.confidence_interval(self._level))),
+            "interval": finite_values(np.array(bound.confidence_interval(self.level or DEFAULT_LEVEL))),
             "missing": bound.missing,
             "curve": {end: finite_values(getattr(curve, end)) for end in ends} or None,
         }
@@ -302,7 +298,7 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
             f"{metric.name!r}: others have no sharp bounds that can be computed."
         )
     data, why = evaluation.data, None
-    grid = data.grid_of(metric)
+    grid = metric.grid(data.grid)
     predictions = data.read_at(grid)
     read: dict[str, Predicted] = {name: predictions[name] for name in data.scored_by(metric)}
     if data.confidence_level is None:

@@ -111,11 +111,6 @@ class Grid:
         order = (self.evaluation.primary, *counted(self.evaluation), *self.answers)
         return next(name for name in order if name in self.answers)
 
-    @property
-    def level(self) -> float:
-        """The level of all intervals, which is that of the evaluation."""
-        return self.evaluation.data.level
-
     # --- at one point ----------------------------------------------------------------------------------
 
     def values(
@@ -294,7 +289,7 @@ class Grid:
                     spread = errors.standard_errors if minus is None else errors.apart.standard_errors
                     standard_errors[k] = spread[tuple(map(errors.names.index, models))]
             positions = np.array([self.position(point) for point in answers])
-            curves[line] = AxisCurve(positions, values, standard_errors, self.level)
+            curves[line] = AxisCurve(positions, values, standard_errors, self.evaluation.data.level)
         return curves
 
     def bands(
@@ -305,7 +300,9 @@ class Grid:
         adjustment: str | None = None,
     ) -> dict[str, Band]:
         """By line limits of a value that hold its whole curve, on all lines at once."""
-        quantile = simultaneous_quantile(self._rows_of_errors(model, minus, metric, adjustment), self.level)
+        quantile = simultaneous_quantile(
+            self._rows_of_errors(model, minus, metric, adjustment), self.evaluation.data.level
+        )
         bands = {}
         for line, curve in self.along(model, minus, metric, adjustment).items():
             reach = np.where(curve.standard_errors == 0, 0.0, quantile * curve.standard_errors)

@@ -234,7 +234,7 @@ def sensitivity(
         lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
-    varied = [name for name, scores in evaluation.results.items() if scores.varies_with_copula]
+    varied = [name for name, scores in evaluation.results.items() if scores.adjustment.rests_on_copula]
     if plan.adjustments is not None:
         varied = [
             adjustment_named(evaluation.results, name, varied, argument="adjustments")
