@@ -303,7 +303,7 @@ def test_in_an_evaluation():
     assert standing(result, adjustment="aipcw").ranks["cox"] == 1
     assert np.isfinite(result.score("blind", adjustment="aipcw").value)
     assert any("forest" in note.text for note in result.results["aipcw"].notes_of("decision"))
-    assert not result.results["aipcw"].varies_with_copula
+    assert not result.results["aipcw"].adjustment.rests_on_copula
 
 
 def test_a_forest_takes_values_beyond_single_precision():

@@ -190,6 +190,6 @@ def peak(n_parts, monkeypatch):
 def test_memory_does_not_grow_with_the_number_of_subjects(monkeypatch):
     peak(2, monkeypatch)  # what is made once
     few, many = peak(4, monkeypatch), peak(24, monkeypatch)
-    assert (few[0].data.n_test, many[0].data.n_test) == (16_000, 96_000)
+    assert (few[0].data.whole.n, many[0].data.whole.n) == (16_000, 96_000)
     # One more part would be as much: 4,000 subjects at 12 times of two models in double precision.
     assert many[1] - few[1] < 4000 * 12 * 2 * 8

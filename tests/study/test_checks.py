@@ -357,7 +357,7 @@ def test_many_subjects_are_looked_at_in_part():
     probe = Probe(many, TIMES)
     assert len(probe.outcomes) <= 20_000
     curves = cc.Predictions(TIMES, np.tile(study.probabilities, (250, 1)))
-    assert probe.read(curves, TIMES[1:3]).shape == (len(probe.outcomes), 2)
+    assert curves.read(TIMES[1:3], probe.rows).shape == (len(probe.outcomes), 2)
 
 
 @pytest.mark.parametrize("time", [1.0, 5.0], ids=["the last event", "after everybody left"])

@@ -222,7 +222,7 @@ def test_a_copula_is_selected_given_what_the_imputation_model_conditions_on(stud
     assert repr(hint.choice.copula) == repr(expected.copula)
     assert hint.choice.validation == expected.validation
     selected = study.evaluate(copula="select")
-    assert selected.data.assumed.choice.validation == expected.validation
+    assert selected.data.assumed.hint.choice.validation == expected.validation
     assert selected.suggest_copula() is selected.data.assumed.hint
     assert hint.choice.profile().choice is hint.choice
     held = json.loads(result.to_json(hint=hint))["hint"]
@@ -249,7 +249,7 @@ def test_a_verdict_that_rests_on_a_copula_says_so(study):
 def test_no_copula_is_selected_where_nothing_takes_one(study):
     result = study.evaluate(copula="select", adjustments=["ipcw"])
     assert result.data.assumed.origin == "unused"
-    assert result.data.assumed.choice is None
+    assert result.data.assumed.hint is None
 
 
 def test_a_copula_without_copula_graphic_form_leaves_two_adjustments_out_and_says_so(study):

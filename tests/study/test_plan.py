@@ -142,7 +142,7 @@ def test_of_what_is_fitted_a_plan_holds_the_value(study):
     choice = cc.select_copula(study.train.X, study.train.y, families=("clayton",))
     chosen = study.evaluate(copula=choice, adjustments="cg_q")
     assert chosen.plan.copula == choice.copula
-    assert chosen.data.assumed.choice is choice
+    assert chosen.data.assumed.hint.choice is choice
 
 
 # --- files ----------------------------------------------------------------------------------------------------

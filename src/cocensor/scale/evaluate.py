@@ -244,7 +244,7 @@ def _scoring_pass(
         # Of order alone, a curve that is alike for all has one half of whatever subjects.
         reference = {REFERENCE} if metric.needs_curves else set()
         scored = frozenset({*data.scored_by(metric), *reference})
-        by_grid.setdefault(data.grid_of(metric), []).append((metric, scored))
+        by_grid.setdefault(metric.grid(data.grid), []).append((metric, scored))
     end = data.grid.last
     marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
     return ScoringPass(

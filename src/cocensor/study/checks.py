@@ -1,4 +1,4 @@
-"""What a finished evaluation should be told of: nonsense among predictions and outcomes, as codes and values."""
+"""Nonsense among predictions and outcomes of a finished evaluation, as codes and values."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ Code = Literal[
 _DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "all_censored"})
 # Two independent samples with so many different times have the same ones less often than once in 1,000.
 _MANY_TIMES = 10
-# Other scores are told from this share of a standard error on, or of the score itself where there is none.
+# Scores of steps are noted from this share of a standard error on, or of the score itself where there is none.
 _OF_ERROR, _OF_SCORE = 0.1, 0.01
-# As many subjects, and as many times, are looked at.
+# The largest numbers of subjects and of times that are examined.
 _MOST_SUBJECTS, _MOST_TIMES = 20_000, 20
-# Of the interval that a skill, or a concordance, must lie below a limit with.
+# The level of the interval that must lie below a limit.
 _LEVEL = 0.95
 _WORST_SKILL = -0.1
-# A skill that is rounded to 0 % is told as no worse than 0.
+# A skill that is rounded to 0 % is no worse than 0.
 _LEAST_WORSE = 0.005
-# Fewer events tell next to nothing.
+# Fewer events say next to nothing.
 _FEW_EVENTS = 10
-# What mends a model has about no negative skill, and is better by so much.
+# A cause explains a negative skill where the skill without it is about 0 or more, and higher by so much.
 _MENDED, _MENDS_BY = -0.05, 0.1
 # A concordance of ties is ½ but for this.
 _ROUNDING = 1e-6
@@ -100,7 +100,7 @@ class Check:
 
     @property
     def text(self) -> str:
-        """What was found, the likely cause, and what to do."""
+        """The finding, the likely cause, and what to do."""
         return str(view("text.checks.check_in_words")(self))
 
     @property
@@ -113,76 +113,65 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        return {
-            "code": self.code,
-            "model": self.model,
-            "values": dict(self.values),
-            "disqualifies": self.disqualifies,
-            "text": self.text,
-        }
-
-
-#: The values of a check that say what a mistake likely comes from: under "cause" its code, and what that tells.
-Cause = dict[str, Any]
+        derived = {"disqualifies": self.disqualifies, "text": self.text}
+        return {**vars(self), "values": dict(self.values), **derived}
 
 
 def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
-    """All that look like a mistake: of the models first, then of the samples.
+    """Return all that look like a mistake: checks of the models first, then of the samples.
 
     A skill is negative where that of the first proper score of the evaluation, or else of the integrated Brier score,
-    lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was asked for, the
+    lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was wanted, the
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
     curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A skill
     that is not above 0 by its interval is a remark: that the model is worse than the reference curve, where all of the
     interval lies below 0, or may be no better. A model runs against the outcome where the upper 95 % limit of its
     concordance lies below ½, of k models the upper limit at 1 − 0.05/k; that of out-of-fold predictions is taken within
-    folds. With fewer than ten events up to the horizon neither is told. Of more than 20,000 test subjects, every k-th
-    is looked at.
+    folds. With fewer than ten events up to the horizon neither is checked. Of more than 20,000 test subjects, every
+    k-th is examined.
     """
     data = evaluation.data
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
     concordances = probe.concordances(data.predictions)
     diagnoses = [_Diagnosis(evaluation, probe, model, concordances[model]) for model in data.predictions]
+    events = probe.outcomes.time[probe.outcomes.event]
     refused = [note for note in evaluation.notes if note.code == "refused"]
     return (
-        *_of_models(diagnoses, probe.n_events >= _FEW_EVENTS),
+        *_checks_of_models(diagnoses, int(np.count_nonzero(events <= probe.times[-1])) >= _FEW_EVENTS),
         *(Check("refused", note.about.model, note.values) for note in refused),
-        *_of_samples(evaluation),
+        *_checks_of_samples(data),
     )
 
 
-def _of_models(diagnoses: list[_Diagnosis], enough_events: bool) -> Iterator[Check]:
+def _checks_of_models(diagnoses: list[_Diagnosis], enough_events: bool) -> Iterator[Check]:
     """By model; that the flag of the event is inverted is said once for all."""
-    off = [look for look in diagnoses if enough_events and (look.is_negative or look.is_against)]
-    causes = {look.model: look.cause() for look in off}
-    flagged = [look for look in off if look.is_negative and causes[look.model]["cause"] == "flag"]
-    if flagged and len(flagged) == sum(not isinstance(look.predictions, RiskScores) for look in diagnoses):
-        skills = sorted(look.skill.value for look in flagged)
+    off = [model for model in diagnoses if enough_events and (model.is_negative or model.is_against)]
+    causes = {model.name: model.cause() for model in off}
+    flagged = [model for model in off if model.is_negative and causes[model.name]["cause"] == "flag"]
+    if flagged and len(flagged) == sum(not isinstance(model.predictions, RiskScores) for model in diagnoses):
+        skills = sorted(model.skill.value for model in flagged)
         yield Check("negative_skill", None, {"skills": skills, "cause": "flag"})
     else:
-        for look in off:
-            yield from look.disqualified_by(causes[look.model])
-    for look in diagnoses:
-        if look in off:
+        for model in off:
+            yield from model.disqualified_by(causes[model.name])
+    for model in diagnoses:
+        if model in off:
             continue
-        unproven = enough_events and not look.is_better
-        if unproven and (look.is_worse or not look.constant):
-            yield look.no_better()
-        if look.constant:
-            yield Check("constant", look.model, {"may_be_no_better": unproven and not look.is_worse})
+        unproven = enough_events and not model.is_better
+        if unproven and (model.is_worse or not model.constant):
+            yield model.no_better()
+        if model.constant:
+            yield Check("constant", model.name, {"may_be_no_better": unproven and not model.is_worse})
 
 
-def _of_samples(evaluation: Evaluation) -> Iterator[Check]:
-    samples, horizon = evaluation.data.samples, evaluation.data.horizon.time
-    test, train = samples.y_test, samples.y_train
-    if train is not None and samples.folds is None and _is_same(samples):
+def _checks_of_samples(data: EvaluationData) -> Iterator[Check]:
+    train = data.samples.y_train
+    if train is not None and data.samples.folds is None and _is_same(data.samples):
         yield Check("same_sample")
-    when = {"horizon": evaluation.data.time_axis.said(horizon)}
-    n_events = evaluation.data.n_events_by(horizon)
-    streamed = evaluation.data.streamed
-    any_event = test.n_events if streamed is None else streamed.whole.n_events
+    when = {"horizon": data.time_axis.said(data.horizon.time)}
+    n_events = data.n_events_by(data.horizon.time)
     if not n_events:
-        yield Check("all_censored", None, {**when, "later": bool(any_event)})
+        yield Check("all_censored", None, {**when, "later": data.whole.n_events > 0})
     elif n_events < _FEW_EVENTS:
         yield Check("few_events", None, {**when, "n": n_events})
     if train is not None and not train.n_events:
@@ -190,40 +179,33 @@ def _of_samples(evaluation: Evaluation) -> Iterator[Check]:
 
 
 def _is_same(samples: Samples) -> bool:
-    """Whether training and test sample are one, by outcomes and, where both have them, by covariates.
-
-    Samples in another order are one where they have so many different times that this is no coincidence.
-    """
+    """Whether training and test sample are one, in any order if many different times make that no coincidence."""
     train, test = samples.y_train, samples.y_test
     if train is None or len(train) != len(test):
         return False
-    one, other = (np.column_stack((y.time, 1.0 * y.event, 1.0 * y.dropout)) for y in (train, test))
-    if not np.array_equal(_sorted_rows(one), _sorted_rows(other)):
+    of_train, of_test = (np.column_stack((y.time, 1.0 * y.event, 1.0 * y.dropout)) for y in (train, test))
+    if not np.array_equal(_sorted_rows(of_train), _sorted_rows(of_test)):
         return False
     if samples.x_train is not None and samples.x_test is not None:
         x = Covariates.joined((samples.x_train, samples.x_test)).values
-        one, other = np.hstack((one, x[: len(one)])), np.hstack((other, x[len(one) :]))
-    if np.array_equal(one, other):
+        of_train, of_test = np.hstack((of_train, x[: len(train)])), np.hstack((of_test, x[len(train) :]))
+    if np.array_equal(of_train, of_test):
         return True
     many = np.unique(test.time).size >= _MANY_TIMES
-    return many and np.array_equal(_sorted_rows(one), _sorted_rows(other))
+    return many and np.array_equal(_sorted_rows(of_train), _sorted_rows(of_test))
 
 
 def _sorted_rows(rows: FloatArray) -> FloatArray:
     return rows[np.lexsort(rows.T)]
 
 
-# --- what steps would give -------------------------------------------------------------------------------
-
-
 def read_as_steps(evaluation: Evaluation) -> list[Note]:
-    """A note on what the first metric would be under the primary adjustment, as it is fitted, if curves were steps.
+    """Return a note on how the first metric would move if curves were steps where nothing states what they are.
 
-    Of models whose curves are lines because nothing else was stated, as far as they would move by more than a tenth of
-    their standard error, or by 1 % where there is none.
+    A move counts from a tenth of the standard error on, or from 1 % where there is none.
     """
     data, metric = evaluation.data, evaluation.data.metrics[0]
-    scores, grid = evaluation.results[evaluation.primary], data.grid_of(metric).sorted
+    scores, grid = evaluation.results[evaluation.primary], metric.grid(data.grid).sorted
     steps = {
         name: curves.changed(interpolation="step")
         for name, curves in data.predictions.items()
@@ -236,26 +218,26 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
         return []
     as_steps = _values(evaluation, scores, steps)
     own = {name: scores.value(metric.name, name) for name in steps}
-    # Of a stream the subjects at hand are not all: what they say is the difference.
+    # The subjects at hand are not all of a stream: they give the difference.
     as_lines = own
     if data.streamed is not None:
         as_lines = _values(evaluation, scores, {name: data.predictions[name] for name in steps})
-    others = {}
+    moved = {}
     for name, value in as_steps.items():
-        moved = value - as_lines[name]
+        change = value - as_lines[name]
         error = evaluation.score(name, metric.name, scores.name).standard_error
-        if abs(moved) > (_OF_ERROR * error if np.isfinite(error) else _OF_SCORE * abs(own[name])):
-            others[name] = {"as_steps": float(own[name] + moved), "as_lines": float(own[name])}
-    if not others:
+        if abs(change) > (_OF_ERROR * error if np.isfinite(error) else _OF_SCORE * abs(own[name])):
+            moved[name] = {"as_steps": float(own[name] + change), "as_lines": float(own[name])}
+    if not moved:
         return []
-    alone = next(iter(others)) if len(others) == 1 else None
-    return [noted("steps_instead", model=alone, metric=metric.label, under=scores.label, scores=others)]
+    alone = next(iter(moved)) if len(moved) == 1 else None
+    return [noted("steps_instead", model=alone, metric=metric.label, under=scores.label, scores=moved)]
 
 
 def _values(
     evaluation: Evaluation, scores: AdjustmentScores, predictions: Mapping[str, Predicted]
 ) -> dict[str, float]:
-    """The first metric of some models with other predictions, under the fits that there are."""
+    """Return the first metric of some models with other predictions, under the fits of some scores."""
     data, metric = evaluation.data, evaluation.data.metrics[0]
     others = replace(data, predictions=predictions, confidence_level=None)
     served = tuple((fitted, tuple(n for n in names if n in predictions)) for fitted, names in scores.served)
@@ -263,15 +245,12 @@ def _values(
     return {name: value.value for name, value in values.items()}
 
 
-# --- the look at a model ---------------------------------------------------------------------------------
+# --- the diagnosis of a model ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """Test subjects, of many every k-th, held against predictions under marginal IPCW.
-
-    ``times`` are those of the evaluation, ``folds`` the fold that the prediction of each subject is from.
-    """
+    """Test subjects, of many every k-th, that predictions are scored on by marginal IPCW, at the evaluation's times."""
 
     y: Survival
     times: FloatArray
@@ -279,7 +258,7 @@ class Probe:
 
     @cached_property
     def rows(self) -> slice:
-        """The subjects that are looked at."""
+        """The subjects that are examined."""
         return slice(None, None, -(-len(self.y) // _MOST_SUBJECTS))
 
     @cached_property
@@ -288,68 +267,59 @@ class Probe:
         return self.y[self.rows]
 
     @cached_property
-    def n_events(self) -> int:
-        """Events of the probed subjects up to the horizon."""
-        return int(np.count_nonzero(self.outcomes.event & (self.outcomes.time <= self.times[-1])))
-
-    @cached_property
     def kaplan_meier(self) -> KaplanMeier:
-        """The curve of these subjects."""
+        """The Kaplan–Meier curve of the probed subjects."""
         return KaplanMeier().fit(self.outcomes)
 
     @cached_property
     def gain_by_chance(self) -> float:
-        r"""The share of its Brier score that a curve gains by being fitted to the subjects that it is held against.
+        r"""The share of its Brier score that a curve gains by being fitted to the subjects that it is scored on.
 
-        With another curve as good as the truth, :math:`(\hat S - S)^2`, on average Var Ŝ(t); four times that is gained
-        once in twenty samples. Of :math:`\hat S (1 - \hat S)`, both averaged over time.
+        Against another curve as good as the truth, :math:`(\hat S - S)^2`, on average Var Ŝ(t); four times that is
+        gained once in twenty samples. It is a share of :math:`\hat S (1 - \hat S)`, both averaged over time.
         """
         times = np.unique(self.times)
         times = times[times <= self.outcomes.t_max]
         curve = np.asarray(self.kaplan_meier.predict(times, tail="last"))
         spread = np.asarray(self.kaplan_meier.variance(times))
-        known = np.isfinite(spread)
-        size = float(np.sum(curve[known] * (1.0 - curve[known])))
-        return 4.0 * float(np.sum(spread[known])) / size if size > 0 else 0.0
+        has_spread = np.isfinite(spread)
+        size = float(np.sum(curve[has_spread] * (1.0 - curve[has_spread])))
+        return 4.0 * float(np.sum(spread[has_spread])) / size if size > 0 else 0.0
 
     def grid(self, predictions: Predicted) -> FloatArray:
         """A few of the times of the evaluation, the last among them; of a prediction at one time that time."""
         if isinstance(predictions, PredictionsAt):
             return predictions.times
-        known = np.unique(self.times[self.times > 0])
-        return _some(known) if known.size else np.unique(self.times)
-
-    def read(self, predictions: Predicted, times: FloatArray) -> FloatArray:
-        """The survival probabilities of these subjects."""
-        return predictions.read(times, self.rows)
+        after_0 = np.unique(self.times[self.times > 0])
+        return _some(after_0) if after_0.size else np.unique(self.times)
 
     def skill(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> Estimate:
-        """Of the integrated Brier score against the Kaplan–Meier curve of the same subjects; NaN where unknown."""
+        """The integrated Brier skill against the Kaplan–Meier curve of the same subjects; NaN where unknown."""
         by = BrierScore().at_time(float(times[0])) if times.size == 1 else IntegratedBrierScore()
-        errors = self._errors({_ALONE: on_times(times, curves, "linear")}, times, by, y)
-        if errors is None or not {_ALONE, REFERENCE} <= set(errors.names):
+        model = "model"
+        errors = self._errors({model: on_times(times, curves, "linear")}, times, by, y)
+        if not {model, REFERENCE} <= set(errors.names):
             return _NONE
-        return errors.skills([_ALONE], REFERENCE, 0.0).estimate(_ALONE)
+        return errors.skills([model], REFERENCE, 0.0).estimate(model)
 
     def concordances(self, predictions: Mapping[str, Predicted]) -> dict[str, Estimate]:
-        """By model, of its risk with who has the event first; ½ where all are the same."""
+        """By model the concordance of its risk with who has the event first; ½ where all risks are the same."""
         y, end = self.outcomes, float(self.times.max())
         # Between two events nobody is first.
-        seen = _some(np.unique(y.time[y.event & (y.time <= end)]))
-        risks = {name: RiskScores(self._risk(each)) for name, each in predictions.items()}
-        errors = self._errors(risks, np.unique(np.append(seen, end)), Concordance())
-        known = set() if errors is None else set(errors.names)
-        return {name: errors.estimate(name) if errors and name in known else _NONE for name in risks}
+        event_times = _some(np.unique(y.time[y.event & (y.time <= end)]))
+        risks = {name: RiskScores(self._risk(model)) for name, model in predictions.items()}
+        errors = self._errors(risks, np.unique(np.append(event_times, end)), Concordance())
+        return {name: errors.estimate(name) if name in errors.names else _NONE for name in risks}
 
     def _risk(self, predictions: Predicted) -> FloatArray:
-        """What orders these subjects, the greater the riskier; within folds, as risks of two folds may differ."""
+        """Return a risk score of these subjects; within folds, as risks of two folds may differ."""
         times = self.grid(predictions)
         if isinstance(predictions, RiskScores):
             risk = predictions.risk[self.rows]
         else:
             # Equal curves must tie: a product of matrices adds up rows in different ways.
             widths = np.diff(times, prepend=0.0)
-            risk = -np.multiply(self.read(predictions, times), widths, order="C").sum(axis=1)
+            risk = -np.multiply(predictions.read(times, self.rows), widths, order="C").sum(axis=1)
         if self.folds is not None:
             _, fold = np.unique(self.folds[self.rows], return_inverse=True)
             risk = risk - (np.bincount(fold, risk) / np.bincount(fold))[fold]
@@ -362,12 +332,12 @@ class Probe:
         times: FloatArray,
         metric: Metric,
         y: Survival | None = None,
-    ) -> Estimates | None:
-        """The values of models with their errors, beside that of the reference; None where there are none."""
+    ) -> Estimates:
+        """Return the values of the models and of the reference that have one, with their errors."""
         samples, grid = Samples.of(self.outcomes if y is None else y), TimeGrid.of(times)
         until = Horizon(grid.last, "times", "the times of the evaluation")
         data = EvaluationData(predictions, samples, grid, (metric,), tuple(predictions), until, _LEVEL)
-        return scores_under(data, "probe", "IPCW", IPCW()).errors.get(metric.name)
+        return scores_under(data, "probe", "IPCW", IPCW()).errors[metric.name]
 
 
 def _some(times: FloatArray) -> FloatArray:
@@ -377,34 +347,34 @@ def _some(times: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Diagnosis:
-    """A cheap look at one model."""
+    """A quick examination of one model."""
 
     evaluation: Evaluation
     probe: Probe
-    model: str
+    name: str
     concordance: Estimate
 
     @property
     def predictions(self) -> Predicted:
-        return self.evaluation.data.predictions[self.model]
+        return self.evaluation.data.predictions[self.name]
 
     @cached_property
     def skill(self) -> Estimate:
-        """By the first proper score that the model has, or by the integrated Brier score; NaN of risk scores."""
+        """The skill by the first proper score of the model, or by the integrated Brier score; NaN of risk scores."""
         if isinstance(self.predictions, RiskScores):
             return _NONE
         proper = [by.name for by in self.evaluation.data.metrics if by.has_skill and by.needs_curves]
-        skills = (self.evaluation.score(self.model, name).skill for name in proper)
-        skill = next((each for each in skills if each is not None and np.isfinite(each.value)), None)
+        skills = (self.evaluation.score(self.name, metric).skill for metric in proper)
+        skill = next((skill for skill in skills if skill is not None and np.isfinite(skill.value)), None)
         if skill is not None and np.isfinite(skill.standard_error):
             return skill
         times = self.probe.grid(self.predictions)
-        cheap = self.probe.skill(self.probe.read(self.predictions, times), times)
-        return cheap if skill is None else Estimate(skill.value, cheap.standard_error)
+        by_ipcw = self.probe.skill(self.predictions.read(times, self.probe.rows), times)
+        return by_ipcw if skill is None else Estimate(skill.value, by_ipcw.standard_error)
 
     @cached_property
     def by_chance(self) -> float:
-        """What the reference curve may gain by being fitted to the subjects that it is held against."""
+        """The skill that the reference curve may gain by being fitted to the subjects that it is scored on."""
         return self.probe.gain_by_chance if self.evaluation.data.samples.y_train is None else 0.0
 
     @cached_property
@@ -414,7 +384,7 @@ class _Diagnosis:
             return False
         if isinstance(self.predictions, RiskScores):
             return bool(np.ptp(self.predictions.risk) == 0)
-        values = self.probe.read(self.predictions, self.probe.grid(self.predictions))
+        values = self.predictions.read(self.probe.grid(self.predictions), self.probe.rows)
         return bool((values == values[:1]).all())
 
     @property
@@ -446,44 +416,44 @@ class _Diagnosis:
         n_models = len(self.evaluation.data.predictions)
         return self.concordance.confidence_interval(1.0 - (1.0 - _LEVEL) / n_models).high
 
-    def disqualified_by(self, cause: Cause) -> Iterator[Check]:
-        """What makes the model nonsense."""
+    def disqualified_by(self, cause: dict[str, Any]) -> Iterator[Check]:
+        """Return the checks that disqualify the model."""
         if self.is_negative:
-            yield Check("negative_skill", self.model, {"skill": self.skill.value, **cause})
+            yield Check("negative_skill", self.name, {"skill": self.skill.value, **cause})
         if self.is_against:
             order = {"concordance": self.concordance.value, "upper_limit": self.highest_concordance}
-            yield Check("against_outcome", self.model, {**order, **cause})
+            yield Check("against_outcome", self.name, {**order, **cause})
 
     def no_better(self) -> Check:
-        """That the model is worse than the reference curve, or may be no better."""
+        """Return the remark that the model is worse than the reference curve, or may be no better."""
         low, high = self.skill.confidence_interval(_LEVEL)
         values: dict[str, Any] = {"skill": self.skill.value, "is_worse": self.is_worse}
         if self.evaluation.data.confidence_level is not None and np.isfinite(low):
             values["interval"] = [low, high]
         ranks = self.concordance.confidence_interval(_LEVEL).low > 0.5
         cause = self.cause() if self.is_worse else {"cause": "ranks" if ranks else "may_rank_nothing"}
-        return Check("no_better", self.model, {**values, **cause})
+        return Check("no_better", self.name, {**values, **cause})
 
-    def cause(self) -> Cause:
-        """What mends it, by trying; else what such a model mostly comes from.
+    def cause(self) -> dict[str, Any]:
+        """Return the likely cause: what mends the model, by trying, else what such a model mostly comes from.
 
-        A code, with what its sentence is filled with: "risks" (given for survival), "flag" (of the event, inverted),
-        "rows" (of other subjects), "negative" (of a risk score), "opposite" (coding of a covariate) or "level" (of the
-        probabilities, or another unit of time).
+        The code is "risks" (given for survival), "flag" (of the event, inverted), "rows" (of other subjects),
+        "negative" (of a risk score), "opposite" (coding of a covariate) or "level" (of the probabilities, or another
+        unit of time); other values fill its sentence.
         """
         if isinstance(self.predictions, RiskScores):
             return {"cause": "negative"}
         times = self.probe.grid(self.predictions)
-        curves, y = self.probe.read(self.predictions, times), self.probe.outcomes
+        curves, y = self.predictions.read(times, self.probe.rows), self.probe.outcomes
         skills = {
             "": self.probe.skill(curves, times),
             "risks": self.probe.skill(1.0 - curves, times),
             "flag": self.probe.skill(curves, times, Survival(y.time, ~y.event)),
         }
-        tried = {name: each.value if np.isfinite(each.value) else -np.inf for name, each in skills.items()}
-        now = tried.pop("")
-        best = max(tried, key=lambda name: tried[name])
-        if tried[best] > max(_MENDED, now + _MENDS_BY):
+        values = {name: s.value if np.isfinite(s.value) else -np.inf for name, s in skills.items()}
+        as_given = values.pop("")
+        best = max(values, key=values.__getitem__)
+        if values[best] > max(_MENDED, as_given + _MENDS_BY):
             return {"cause": best}
         if self.is_against:
             return {"cause": "opposite"}

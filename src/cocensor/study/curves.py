@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cocensor._checks import FloatArray, Progress, check_choice
+from cocensor._parallel import ProgressCount
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Linearised
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
@@ -17,9 +18,7 @@ from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics import (
-    Metric,
-)
+from cocensor.metrics import Metric
 from cocensor.study.data import EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes
@@ -58,19 +57,17 @@ class CurveErrors:
             raise ValueError(
                 f"minus must have its curve at the points of {model!r}, but {minus!r} has others."
             )
-        why = next((self.missing[name] for name in models if name in self.missing), None)
         names = tuple(f"{x:g} ({k})" for k, x in enumerate(self.x[model]))
         values = self.values[model] - (0.0 if minus is None else self.values[minus])
+        why = next((self.missing[name] for name in models if name in self.missing), None)
         if why is not None:
-            none = np.full((1, values.size), np.nan)
-            return Estimates(names, values, none, missing=dict.fromkeys(names, why))
+            return Estimates(names, values, np.empty((0, values.size)), missing=dict.fromkeys(names, why))
         if minus is None:
             return Estimates(names, values, self.rows[model], range=self.range)
-        one, other = self.rows[model], self.rows[minus]
         # Where nothing was fitted to one of the samples, its rows are left out.
-        rows = np.zeros((max(len(one), len(other)), values.size))
-        rows[: len(one)] += one
-        rows[: len(other)] -= other
+        rows = np.zeros((max(len(self.rows[name]) for name in models), values.size))
+        rows[: len(self.rows[model])] += self.rows[model]
+        rows[: len(self.rows[minus])] -= self.rows[minus]
         return Estimates(names, values, rows)
 
 
@@ -106,7 +103,7 @@ def profile_errors(
     if not profiles:
         raise ValueError(f"metric {by.name!r} has no profile curve, such as a ROC curve.")
     x, y = ({name: getattr(profile, axis) for name, profile in profiles.items()} for axis in ("x", "y"))
-    rows, missing = _rows(data, scores, by, x, data.grid_of(by), by.profile_functionals)
+    rows, missing = _rows(data, scores, by, x, by.grid(data.grid), by.profile_functionals)
     return CurveErrors(x, y, rows, missing, by.profile_range)
 
 
@@ -119,8 +116,7 @@ def _rows(
     functionals: Callable[[EventWeights, Mapping[str, Predicted]], Linearised],
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
-    rows: dict[str, FloatArray] = {}
-    missing: dict[str, str] = {}
+    rows, missing = dict[str, FloatArray](), dict[str, str]()
     streamed, subsample = data.streamed, None
     if streamed is not None and metric.name in streamed.metrics:
         subsample = streamed.subsample(streamed.whole.n)
@@ -144,7 +140,7 @@ def _rows(
 def weights_by_fit(
     evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
 ) -> Iterator[tuple[EventWeights, dict[str, Predicted]]]:
-    """Who is event-free by each fit that serves some of the models, and what these predict."""
+    """Return the weights by each fit that serves some of the models, and the predictions of these."""
     data, scores = evaluation.data, results_of(evaluation, adjustment)
     for name in models:
         if name not in scores.fits:
@@ -201,9 +197,7 @@ class MarginCurves:
 
 
 def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> MarginCurves:
-    """Kaplan–Meier's curve, and the Copula-Graphic ones of every Archimedean family at three τ, up to the horizon.
-
-    ``progress`` is called with the number of finished curves and of all.
+    """Return Kaplan–Meier's curve, and the Copula-Graphic ones of every Archimedean family at three τ.
 
     Examples
     --------
@@ -217,7 +211,6 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
     samples = evaluation.data.samples
     y = samples.learned_from.y
     times = np.linspace(0.0, min(evaluation.data.horizon.time, y.t_max), _N_POINTS)
-    report = progress or (lambda done, total: None)
     points = [
         (name, family, tau)
         for name, family in copula_families().items()
@@ -225,11 +218,11 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
         for tau in _TAUS
     ]
     curves: dict[str, dict[float, FloatArray]] = {}
-    report(0, len(points))
-    for done, (name, family, tau) in enumerate(points, start=1):
+    finished = ProgressCount(len(points), progress)
+    for name, family, tau in points:
         curve = CopulaGraphic(family.from_tau(tau)).fit(y).predict(times)
         curves.setdefault(name, {})[tau] = np.asarray(curve)
-        report(done, len(points))
+        finished.count()
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
     marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))
     at_risk = dict(zip(marks, y.risk_table.at_risk_at(marks).tolist(), strict=True))

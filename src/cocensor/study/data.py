@@ -1,4 +1,4 @@
-"""What an evaluation is about: predictions and outcomes ready to be scored, up to which time, under which copula."""
+"""The data of an evaluation: predictions and outcomes ready to be scored, up to which time, under which copula."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cocensor.joint.design import Design
 from cocensor.metrics import Metric
 from cocensor.warnings import FitWarning, collected
 
-#: Of intervals that are asked for where the evaluation itself has none.
+#: The level of intervals that are wanted where the evaluation itself has none.
 DEFAULT_LEVEL = 0.95
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
@@ -38,7 +38,7 @@ _MOST_KEPT = 512 * 2**20
 
 @dataclass(frozen=True)
 class Horizon:
-    """Where the interval of the scores ends, who decided it, and why, in words."""
+    """The end of the interval of the scores, who decided it, and why, in words."""
 
     time: float
     by: Literal["default", "predictions", "asked", "times"]
@@ -47,7 +47,7 @@ class Horizon:
 
 @dataclass(frozen=True)
 class Resampling:
-    """How a bootstrap draws: how many samples, and the seed of all of them; ``notes`` say what came of it."""
+    """A bootstrap: how many samples, and the seed of all of them; ``notes`` say what came of it."""
 
     n_resamples: int = 500
     seed: int = 0
@@ -60,47 +60,40 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class AssumedCopula:
-    """What adjustments by name assume about event and dropout.
+    """The copula that adjustments by name assume; ``hint`` is behind a "selected" one.
 
-    ``origin`` is "selected" (``hint`` is what was found), "given", "independence", or "unused" where no adjustment
-    takes a copula from the plan.
+    "unused" is one that no adjustment takes from the plan.
     """
 
     copula: Copula = field(default_factory=Independence)
     origin: Literal["selected", "given", "independence", "unused"] = "unused"
     hint: SuggestedCopula | None = None
 
-    @property
-    def choice(self) -> CopulaChoice | None:
-        """What :func:`select_copula` found, where the table rests on it."""
-        return None if self.hint is None else self.hint.choice
-
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
     """More test subjects than are held: those at hand were drawn from them."""
 
-    #: All test subjects.
     whole: WholeSample
-    #: Those that adjustments were fitted to, the ones at hand among them, with the predictions that this took.
+    #: The subjects that adjustments were fitted to, those at hand among them, with the predictions that this took.
     learning: EvaluationData
     #: Where the subjects at hand are among these.
     rows: Rows = field(repr=False)
     #: The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     metrics: frozenset[str]
-    #: How many of all are at risk at some times, and what happened to them before the next.
+    #: Numbers of all subjects at risk at some times, and of events and censorings before the next.
     risk_table: RiskTable = field(repr=False)
-    #: How many dropouts left for each reason, the most frequent first.
+    #: Numbers of dropouts by reason, the most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def subsample(self, n: int) -> Subsample:
-        """How the subjects at hand stand for n, themselves or all."""
+        """Return the subjects at hand as a subsample that stands for n, themselves or all."""
         return Subsample(n, self.learning.samples.y_test, self.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class EvaluationData:
-    """What is scored, at which times, by which metrics, and under which copula."""
+    """Predictions and samples to be scored, at which times, by which metrics, and under which copula."""
 
     #: By model; those whose predictions were refused have none.
     predictions: Mapping[str, Predicted]
@@ -108,19 +101,17 @@ class EvaluationData:
     #: The times that scores over time are averaged over.
     grid: TimeGrid
     metrics: tuple[Metric, ...]
-    #: The names of all models.
     models: tuple[str, ...]
     #: The end of the interval that scores are averaged over, and why.
     horizon: Horizon
-    #: Of intervals; None where none are wanted.
+    #: The level of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
-    #: What time is called, and its unit.
     time_axis: TimeAxis = field(default_factory=TimeAxis)
-    #: What adjustments that take their copula from the plan assume, and where it is from.
+    #: The copula of adjustments that take it from the plan, and where it is from.
     assumed: AssumedCopula = field(default_factory=AssumedCopula)
-    #: Of the data frames that tables are made with; None for pandas or pyarrow.
+    #: The library of the frames that tables are made with; None for pandas or pyarrow.
     library: Any = field(default=None, repr=False)
-    #: Of whom the test subjects were drawn, where these are more than are held.
+    #: All test subjects, where these are more than are held.
     streamed: Streamed | None = None
 
     @property
@@ -131,11 +122,11 @@ class EvaluationData:
     @property
     def at(self) -> tuple[float, ...]:
         """The single times that metrics are scored at."""
-        return tuple(sorted({each.at for each in self.metrics if each.at is not None}))
+        return tuple(sorted({metric.at for metric in self.metrics if metric.at is not None}))
 
     @property
     def level(self) -> float:
-        """Of intervals that are asked for in any case."""
+        """The level of intervals that are wanted in any case."""
         return self.confidence_level or DEFAULT_LEVEL
 
     @property
@@ -156,45 +147,36 @@ class EvaluationData:
 
     @property
     def learning(self) -> EvaluationData:
-        """Of the test subjects that adjustments are fitted to."""
+        """The data of the test subjects that adjustments are fitted to."""
         return self if self.streamed is None else self.streamed.learning
 
     @property
-    def n_test(self) -> int:
-        """The number of test subjects, whether they are held or not."""
-        return len(self.samples.y_test) if self.streamed is None else self.streamed.whole.n
+    def whole(self) -> WholeSample:
+        """All test subjects, whether they are held or not."""
+        return WholeSample.of(self.samples.y_test) if self.streamed is None else self.streamed.whole
 
     @property
     def anybody_left(self) -> bool:
         """Whether there are dropouts among the test subjects."""
-        if self.streamed is None:
-            return bool(self.samples.y_test.dropout.any())
-        return self.streamed.whole.n_dropouts > 0
+        return self.whole.n_dropouts > 0
 
     @property
     def risk_table(self) -> RiskTable:
-        """Of all test subjects."""
+        """The risk table of all test subjects."""
         return self.samples.y_test.risk_table if self.streamed is None else self.streamed.risk_table
 
     def n_events_by(self, t: float) -> int:
-        """How many of all test subjects have the event up to a time, which is the horizon where they are not held."""
-        if self.streamed is None:
-            y = self.samples.y_test
-            return int(np.count_nonzero(y.event & (y.time <= t)))
-        table = self.streamed.risk_table
+        """The number of all test subjects with the event up to a time, which is the horizon if they are not held."""
+        table = self.risk_table
         return int(table.events[table.times <= t].sum())
 
     def status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
-        """Who of the test subjects is event-free."""
+        """Return the weights of the test subjects."""
         if self.streamed is None:
             return self.samples.weights(fitted, grid)
         given = {**self.predictions, REFERENCE: self.reference}
         weights = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return weights.replaced(subsample=self.streamed.subsample(weights.n))
-
-    def grid_of(self, metric: Metric) -> TimeGrid:
-        """The times at which a metric needs a status."""
-        return metric.grid(self.grid)
 
     def scored_by(self, metric: Metric) -> tuple[str, ...]:
         """The models whose predictions are enough for a metric."""
@@ -245,15 +227,17 @@ class ResampledData(EvaluationData):
 
     @classmethod
     def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
-        """That of a resample, without intervals of its own."""
-        of_all: dict[str, Any] = {name.name: getattr(everyone, name.name) for name in fields(EvaluationData)}
-        of_all |= {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
-        of_all |= {"confidence_level": None, "streamed": None}
-        return cls(**of_all, everyone=everyone, resample=resample)
+        """Return the data of a resample, without intervals of its own."""
+        values: dict[str, Any] = {
+            field.name: getattr(everyone, field.name) for field in fields(EvaluationData)
+        }
+        values |= {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
+        values |= {"confidence_level": None, "streamed": None}
+        return cls(**values, everyone=everyone, resample=resample)
 
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:
-        """As those of everyone: the reference curve is a prediction like the others, and stays as it is."""
+        """Predictions as those of everyone: the reference curve is one like the others, and stays as it is."""
         return _drawn(self.everyone.at_the_times, self.resample.test)
 
     def _reference(self, grid: TimeGrid) -> Predicted:
@@ -266,14 +250,14 @@ def _drawn(predictions: Mapping[str, Predicted], rows: Rows) -> dict[str, Predic
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SuggestedCopula:
-    """What :func:`select_copula` chose; made by :meth:`Evaluation.suggest_copula`."""
+    """The copula that :func:`select_copula` chose; made by :meth:`Evaluation.suggest_copula`."""
 
     #: None where none could be made; ``notes`` say why.
     choice: CopulaChoice | None
-    #: What event and dropout were taken given: what the imputation model conditions on, the covariates of the sample,
-    #: or nothing; "own" where a choice was handed over.
+    #: The conditioning of event and dropout: on what the imputation model conditions on, the covariates of the
+    #: sample, or nothing; "own" where a choice was handed over.
     given: Literal["imputation", "covariates", "nothing", "own"]
-    #: The columns of it.
+    #: The columns of what was conditioned on.
     columns: tuple[str, ...] = ()
     #: Whose outcomes it was chosen by; None where a choice was handed over.
     sample: Literal["test", "training"] | None = None
@@ -281,7 +265,7 @@ class SuggestedCopula:
 
     @property
     def statement(self) -> str:
-        """What was chosen, given what, and what to think of it, in words."""
+        """The choice, what it conditions on, and what to think of it, in words."""
         return view("text.fits.hint_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -320,22 +304,20 @@ class SuggestedCopula:
 
 
 def suggest_copula(samples: Samples, shared: Fitted | None) -> SuggestedCopula:
-    """A copula selected given what the shared imputation conditions on; without one, given the sample's covariates."""
-    x, y = samples.learned_from.x, samples.learned_from.y
+    """Select a copula given what the shared imputation conditions on; without one, given the sample's covariates."""
+    x, y, columns = samples.learned_from.x, samples.learned_from.y, tuple[str, ...]()
     sample: Literal["test", "training"] = "test" if samples.train is None else "training"
     given: Literal["imputation", "covariates", "nothing"] = "covariates"
-    columns: tuple[str, ...] = ()
     if shared is not None and shared.design is not None:
         x, y, sample, given = shared.design, samples.y_test, "test", "imputation"
     try:
-        as_it_is = x is None or isinstance(x, Design)
-        design = Design.of(x, len(y)) if as_it_is else design_given(x, "x", len(y), "y")[0]
+        is_design = x is None or isinstance(x, Design)
+        design = Design.of(x, len(y)) if is_design else design_given(x, "x", len(y), "y")[0]
         columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
         given = given if columns else "nothing"
         with collected(FitWarning) as warned:
             choice = select_copula(design, y)
     except ValueError as error:
         return SuggestedCopula(None, given, columns, sample, (noted("no_score", why=str(error)),))
-    return SuggestedCopula(
-        choice, given, columns, sample, tuple(noted("warned", why=text) for text in warned)
-    )
+    notes = tuple(noted("warned", why=text) for text in warned)
+    return SuggestedCopula(choice, given, columns, sample, notes)

@@ -54,7 +54,7 @@ NOT_ASKED = "no interval was requested"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
+    """Scores of models under several assumptions about the censoring, as :func:`evaluate` returns them.
 
     It holds what its plan asked for, and remembers nothing: a further analysis, such as :meth:`sensitivity`, returns a
     result of its own, and a view shows what it is handed.
@@ -66,7 +66,7 @@ class Evaluation:
     data : EvaluationData
         What was scored: predictions, samples, times, horizon, metrics, and the copula that was assumed.
     results : dict of AdjustmentScores
-        By adjustment, asked for by name or label: what it is, its fits, its scores, and notes.
+        By name or label of an adjustment: what it is, its fits, its scores, and notes.
     notes : tuple of Note
         What was decided on the way; each of the ``results`` has its own.
     checks : tuple of Check
@@ -121,13 +121,13 @@ class Evaluation:
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
         (:attr:`Adjustment.counts_in_ranking`) comes last.
         """
-        return first_choice([each for each in self.results.values() if each.answered], self.metrics[0])
+        return first_choice([scores for scores in self.results.values() if scores.answered], self.metrics[0])
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Who leads by the first metric under the primary adjustment, and whom the data tell from the best.
+        """Who leads by the first metric under the primary adjustment, and which models are significantly worse.
 
-        At the one dependence that was assumed, it is the weaker verdict: that of :meth:`sensitivity` says how far it
+        It is the weaker verdict, at the one dependence that was assumed: that of :meth:`sensitivity` says how far it
         holds.
         """
         from cocensor.study.verdict import verdict_of
@@ -146,7 +146,7 @@ class Evaluation:
         time.
         """
         check_choice(model, "model", self.models)
-        by, scores = self._scores(metric, adjustment, at)
+        by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
         value, errors = scores.value(by.name, model), scores.errors.get(by.name)
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
         return Score(
@@ -174,7 +174,7 @@ class Evaluation:
         """
         for model in (a, b):
             check_choice(model, "model", self.models)
-        by, scores = self._scores(metric, adjustment, at)
+        by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
         errors = scores.errors.get(by.name)
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
@@ -196,12 +196,12 @@ class Evaluation:
         ----------
         kind : {"scores", "differences", "ranks", "curves", "profiles"}
             Scores: one row per metric, adjustment and model, with error, interval, skill and rank; ``best`` says
-            whether the data do not tell the model from the best, and ``truth`` is the score by true event times, where
-            these are known. Differences: one row per pair of models, with p-values adjusted for their number. Ranks:
-            by model its rank, the ranks that the intervals of differences leave open (``lowest`` to ``highest``), and
-            whether multiple comparisons with the best keep it (``may_be_best``, which allows for the number of models).
-            Curves: values over time, with an interval each and a band that holds the whole curve. Profiles: the curves
-            behind values at one time, such as ROC curves, likewise.
+            whether the model does not differ significantly from the best, and ``truth`` is the score by true event
+            times, where these are known. Differences: one row per pair of models, with p-values adjusted for their
+            number. Ranks: by model its rank, the ranks that the intervals of differences leave open (``lowest`` to
+            ``highest``), and whether multiple comparisons with the best keep it (``may_be_best``, which allows for the
+            number of models). Curves: values over time, with an interval each and a band that holds the whole curve.
+            Profiles: the curves behind values at one time, such as ROC curves, likewise.
         metric, adjustment : str, optional
             By default all.
         at : float, optional
@@ -260,14 +260,14 @@ class Evaluation:
         >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
         >>> result = cc.evaluate(curves, data.y, adjustments="ipcw", metrics="ibs")
         >>> resampled = result.bootstrap(200)
-        >>> for found in (result, resampled):
-        ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
+        >>> for evaluation in (result, resampled):
+        ...     print(evaluation.score("2").confidence_interval(), evaluation.compare("1", "2").standard_error)
         ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
         ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
         """
         if self.data.streamed is not None:
             raise ValueError(
-                f"an evaluation of {self.data.n_test:,} test subjects that are read in parts has no bootstrap: its "
+                f"an evaluation of {self.data.whole.n:,} test subjects that are read in parts has no bootstrap: its "
                 "intervals are analytic."
             )
         how = Resampling(n_resamples, seed)
@@ -278,12 +278,12 @@ class Evaluation:
         chosen = {name: self.results[name] for name in names}
         results = {**self.results, **bootstrapped(self.data, chosen, how, progress, n_jobs)}
         kept = tuple(note for note in self.notes if note.code != "intervals_are_about")
+        # A plan resamples all adjustments, or none.
+        resamples_all = replace(self.plan, n_resamples=n_resamples, seed=seed)
+        plan = resamples_all if adjustments is None else self.plan
         return replace(
             self,
-            # A plan resamples all adjustments, or none.
-            plan=replace(self.plan, n_resamples=how.n_resamples, seed=how.seed)
-            if adjustments is None
-            else self.plan,
+            plan=plan,
             data=replace(self.data, confidence_level=self.data.level),
             results=results,
             notes=(*kept, about_intervals(results)),
@@ -315,7 +315,7 @@ class Evaluation:
         """
         check_choice(model, "model", self.models)
         check_whole(n_groups, "n_groups", 2)
-        [(weights, read)] = weights_by_fit(self, self.data.grid_of(BrierScore(at)), adjustment, (model,))
+        [(weights, read)] = weights_by_fit(self, BrierScore(at).grid(self.data.grid), adjustment, (model,))
         return calibration_at(weights, read[model], self.data.samples.y_test, self.data.level, n_groups)
 
     def d_calibration(
@@ -351,7 +351,7 @@ class Evaluation:
 
         Of all models that predict a chance for this time; see :func:`decision_curve`.
         """
-        data, grid = self.data, self.data.grid_of(BrierScore(at))
+        data, grid = self.data, BrierScore(at).grid(self.data.grid)
         chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
         able = data.scored_by(BrierScore(grid.last))
         by_model: dict[str, DecisionCurve] = {}
@@ -400,7 +400,7 @@ class Evaluation:
             From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
             covariates together induce.
         benchmarks : CovariateBenchmarks, optional
-            What :meth:`benchmarks` returned, where it was asked already.
+            What :meth:`benchmarks` returned, if it was called already.
         progress : callable, optional
             Called with the number of finished grid points and of all.
 
@@ -414,19 +414,19 @@ class Evaluation:
         ...        for k in (3, 10)}
         >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
         >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
-        >>> found = result.sensitivity(["clayton", "frank"], [0.0, 0.3, 0.6])
-        >>> found.verdict.leader, found.verdict.state
+        >>> over = result.sensitivity(["clayton", "frank"], [0.0, 0.3, 0.6])
+        >>> over.verdict.leader, over.verdict.state
         ('10 covariates', 'settled_at_independence')
-        >>> round(found.verdict.robustness.tau, 2), round(found.verdict.robustness.hazard_ratio, 1)
+        >>> round(over.verdict.robustness.tau, 2), round(over.verdict.robustness.hazard_ratio, 1)
         (0.26, 1.7)
         """
         from cocensor.study.sensitivity.run import sensitivity
 
-        asked = SensitivityPlan.of(families, taus, adjustments, hazard_ratios, plausible)
-        given = {"families": families, "taus": taus, "adjustments": adjustments}
-        given |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
-        changes = {name: getattr(asked, name) for name, value in given.items() if value is not None}
-        plan = replace(self.plan.sensitivity, **changes)
+        arguments = {"families": families, "taus": taus, "adjustments": adjustments}
+        arguments |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
+        given = {name: value for name, value in arguments.items() if value is not None}
+        checked = SensitivityPlan.of(**given)
+        plan = replace(self.plan.sensitivity, **{name: getattr(checked, name) for name in given})
         return sensitivity(self, plan, hazard_ratio_by, benchmarks, progress)
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
@@ -465,7 +465,7 @@ class Evaluation:
         """
         if self.data.assumed.hint is not None:
             return self.data.assumed.hint
-        fits = [each.fitted for each in self.results.values() if "predictions" in each.adjustment.needs]
+        fits = [scores.fitted for scores in self.results.values()]
         shared = imputation_among([fitted for fitted in fits if fitted is not None])
         return suggest_copula(self.data.learning.samples, shared)
 
@@ -481,7 +481,7 @@ class Evaluation:
         Parameters
         ----------
         sensitivity : Sensitivity, optional
-            What :meth:`sensitivity` returned, if it was asked for anything in particular.
+            What :meth:`sensitivity` returned, if it was called with other arguments than the default.
         hint : bool
             Whether to select the copula that fits best, too, which may take longer than all the rest.
         phases : callable, optional
@@ -550,8 +550,7 @@ class Evaluation:
         from cocensor.study.sensitivity import Bounds
 
         listed = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
-        shown = Report(self, sensitivity=sensitivity, bounds=listed, benchmarks=benchmarks, hint=hint)
-        return shown.to_html(path, title)
+        return Report(self, sensitivity, listed, benchmarks, hint).to_html(path, title)
 
     def __repr__(self) -> str:
         return escaped(view("text.evaluation.evaluation_as_text")(self))
@@ -561,28 +560,22 @@ class Evaluation:
 
     # --- inside ------------------------------------------------------------------------------------------
 
-    def _scores(
-        self, metric: str | None, adjustment: str | None, at: float | None
-    ) -> tuple[Metric, AdjustmentScores]:
-        """A metric, and the scores by it: those that there are, or new ones at one time."""
-        return scores_at(self, metric_of(self, metric, at), adjustment)
-
     def _skill(self, by: Metric, scores: AdjustmentScores, model: str) -> dict[str, Any]:
-        """The skill of a model, and what is known of its error."""
+        """Return the skill of a model and its error, or why there is none."""
         base, errors = scores.reference.get(by.name), scores.errors.get(by.name)
         value = np.nan if base is None else by.skill(scores.value(by.name, model), base.value)
         if errors is not None:
-            known = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
-            errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
+            has_error = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            errors = errors.skills([model], REFERENCE, by.best) if has_error else errors.only([])
         missing = {} if by.has_skill else {"missing": f"skill is not defined for the {by.label}"}
         return {**_error_of(errors, model), **missing, "value": value}
 
 
 def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:
-    """What is known of the error of a model's score."""
+    """Return the error of a model's score, or why there is none."""
     if errors is None or model not in errors.names:
         return {"standard_error": np.nan, "missing": NOT_ASKED if errors is None else "there is no score"}
-    known = errors.estimate(model)
-    if known.standard_error <= _NO_ERROR:
+    estimate = errors.estimate(model)
+    if estimate.standard_error <= _NO_ERROR:
         return {"standard_error": np.nan, "missing": "every subject has the same loss"}
-    return {name: getattr(known, name) for name in ("standard_error", "replicates", "missing")}
+    return {name: getattr(estimate, name) for name in ("standard_error", "replicates", "missing")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy.special import chdtrc, chdtri
@@ -19,7 +19,6 @@ from cocensor.adjustments.models.joint import JointFit
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeAxis
-from cocensor.joint.design import Design
 from cocensor.joint.expected import Expected, expected_counts
 from cocensor.study.data import EvaluationData
 
@@ -36,34 +35,23 @@ _FEWEST = 5.0
 _LEVEL, _LARGE = 0.01, 0.20
 
 
-@runtime_checkable
-class _ImputationFitted(Protocol):
-    """A fitted adjustment that rests on a joint model of the test outcomes."""
-
-    @property
-    def joint(self) -> JointFit: ...
-
-    @property
-    def design(self) -> Design | None: ...
-
-
 @dataclass(frozen=True, eq=False)
 class FitCells:
     r"""Observed and expected numbers of one kind by group of a model's score (rows) and period (columns)."""
 
     observed: IntArray
     expected: FloatArray
-    #: Of the observed less the expected number, were the model known: the expected number, and less for grouped times.
+    #: Of the observed minus the expected number, were the model known: the expected number, and less for grouped times.
     variance: FloatArray
 
     @cached_property
     def _pooled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed, expected and variance, where neighbouring cells are pooled until enough are expected."""
-        each = [values.T.ravel() for values in (self.expected, self.observed, self.variance)]
         starts = pool_starts(self.expected.T.ravel(), _FEWEST)
         if not starts.size:
             return np.empty(0), np.empty(0), np.empty(0)
-        expected, observed, variance = (np.add.reduceat(values, starts) for values in each)
+        cells = (self.observed, self.expected, self.variance)
+        observed, expected, variance = (np.add.reduceat(values.T.ravel(), starts) for values in cells)
         return observed, expected, variance
 
     @property
@@ -114,6 +102,17 @@ class FitCells:
         lower = np.nan_to_num(chdtri(2 * self.observed, 1.0 - tail)) / (2 * self._divisor)
         return lower, chdtri(2 * self.observed + 2, tail) / (2 * self._divisor)
 
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as JSON can hold them."""
+        return {
+            "observed": self.observed.tolist(),
+            "expected": self.expected.tolist(),
+            "statistic": self.statistic,
+            "df": self.df,
+            "pvalue": self.pvalue if self.df else None,
+            "misfit": self.misfit if self.df else None,
+        }
+
     @property
     def _divisor(self) -> FloatArray:
         return np.where(self.expected > 0, self.expected, np.nan)
@@ -150,10 +149,10 @@ class ImputationFit:
     >>> train, test = data[:1000], data[1000:]
     >>> cox = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
     >>> result = cc.evaluate({"cox": cox}, test.y, test.X, adjustments="imputation", copula=None)
-    >>> found = result.results["imputation"].imputation_fit
-    >>> found.failed
+    >>> fit = result.results["imputation"].imputation_fit
+    >>> fit.failed
     ()
-    >>> events = found.cells["cox"]["event"]
+    >>> events = fit.cells["cox"]["event"]
     >>> int(events.observed.sum()), round(float(events.expected.sum()))
     (474, 477)
     """
@@ -167,12 +166,13 @@ class ImputationFit:
     @property
     def tests(self) -> Iterator[tuple[str, Kind, FitCells]]:
         """Model, kind and cells, one after the other, as far as there are enough for a test."""
-        return (
-            (model, kind, cells)
-            for model, by_kind in self.cells.items()
-            for kind, cells in by_kind.items()
-            if cells.df
-        )
+        return (test for test in self._all_cells if test[2].df)
+
+    @property
+    def _all_cells(self) -> Iterator[tuple[str, Kind, FitCells]]:
+        for model, by_kind in self.cells.items():
+            for kind, cells in by_kind.items():
+                yield model, kind, cells
 
     @property
     def worst(self) -> str:
@@ -184,7 +184,7 @@ class ImputationFit:
     def significant(self) -> tuple[tuple[str, Kind, FitCells], ...]:
         """The tests that refute the model, of whatever size the misfit is (Bonferroni's rule, 1 %)."""
         n_tests = len(list(self.tests))
-        return tuple(each for each in self.tests if each[2].pvalue * n_tests < _LEVEL)
+        return tuple(test for test in self.tests if test[2].pvalue * n_tests < _LEVEL)
 
     @cached_property
     def failed(self) -> tuple[tuple[str, Kind], ...]:
@@ -203,49 +203,35 @@ class ImputationFit:
 
     @property
     def pvalue(self) -> float:
-        """Of all tests together, by Bonferroni's rule; NaN without any."""
-        found = [cells.pvalue for *_, cells in self.tests]
-        return min(1.0, len(found) * min(found)) if found else np.nan
+        """The p-value of all tests together, by Bonferroni's rule; NaN without any."""
+        pvalues = [cells.pvalue for *_, cells in self.tests]
+        return min(1.0, len(pvalues) * min(pvalues)) if pvalues else np.nan
 
     def table(self) -> Any:
         """One row per model, kind, decile and period: observed, expected, their ratio with a 95 % interval."""
-        columns = (
-            "model",
-            "kind",
-            "decile",
-            "start",
-            "end",
-            "observed",
-            "expected",
-            "ratio",
-            "lower",
-            "upper",
-        )
-        rows = [
-            row
-            for model, by_kind in self.cells.items()
-            for kind in by_kind
-            for row in self._rows(model, kind)
-        ]
+        counts = ("observed", "expected")
+        columns = ("model", "kind", "decile", "start", "end", *counts, "ratio", "lower", "upper")
+        starts = np.append(0.0, self.periods[:-1])
+        rows = []
+        for model, kind, cells in self._all_cells:
+            ratios = cells.ratio, *cells.interval()
+            for (g, p), expected in np.ndenumerate(cells.expected):
+                period = float(starts[p]), float(self.periods[p])
+                numbers = (
+                    int(cells.observed[g, p]),
+                    float(expected),
+                    *(float(ratio[g, p]) for ratio in ratios),
+                )
+                rows.append((model, kind, g + 1, *period, *numbers))
         return frame_of_rows(columns, rows, self.library)
 
     def summary(self) -> Any:
         """One row per model and kind: observed, expected, statistic, df, p-value and size of the misfit."""
         columns = ("model", "kind", "observed", "expected", "statistic", "df", "pvalue", "misfit")
-        rows = [
-            (
-                model,
-                kind,
-                int(c.observed.sum()),
-                float(c.expected.sum()),
-                c.statistic,
-                c.df,
-                c.pvalue,
-                c.misfit,
-            )
-            for model, by_kind in self.cells.items()
-            for kind, c in by_kind.items()
-        ]
+        rows = []
+        for model, kind, cells in self._all_cells:
+            counts = int(cells.observed.sum()), float(cells.expected.sum())
+            rows.append((model, kind, *counts, cells.statistic, cells.df, cells.pvalue, cells.misfit))
         return frame_of_rows(columns, rows, self.library)
 
     @cached_property
@@ -261,7 +247,7 @@ class ImputationFit:
             "statement": self.statement,
             "failed": [{"model": model, "kind": kind} for model, kind in self.failed],
             "models": {
-                model: {kind: _numbers(cells) for kind, cells in by_kind.items()}
+                model: {kind: cells.to_dict() for kind, cells in by_kind.items()}
                 for model, by_kind in self.cells.items()
             },
         }
@@ -273,25 +259,6 @@ class ImputationFit:
     def __repr__(self) -> str:
         return escaped(f"{self.statement}\n\n{self.summary()}")
 
-    def _rows(self, model: str, kind: Kind) -> Iterator[tuple[Any, ...]]:
-        cells = self.cells[model][kind]
-        ratios = cells.ratio, *cells.interval()
-        for (g, p), expected in np.ndenumerate(cells.expected):
-            period = (float(self.periods[p - 1]) if p else 0.0), float(self.periods[p])
-            numbers = int(cells.observed[g, p]), float(expected), *(float(each[g, p]) for each in ratios)
-            yield model, kind, g + 1, *period, *numbers
-
-
-def _numbers(cells: FitCells) -> dict[str, Any]:
-    return {
-        "observed": cells.observed.tolist(),
-        "expected": cells.expected.tolist(),
-        "statistic": cells.statistic,
-        "df": cells.df,
-        "pvalue": cells.pvalue if cells.df else None,
-        "misfit": cells.misfit if cells.df else None,
-    }
-
 
 def imputation_fit(
     data: EvaluationData, served: Iterable[tuple[Fitted, Sequence[str]]], models: Collection[str]
@@ -299,36 +266,33 @@ def imputation_fit(
     """The fit of the joint models behind some scores; None where there is no joint model of test outcomes."""
     y = data.samples.y_test
     periods = _periods(y, data.grid.last)
-    found: dict[str, dict[Kind, FitCells]] = {}
+    by_model: dict[str, dict[Kind, FitCells]] = {}
     copula = None
     for fitted, names in served:
         predicted = [name for name in names if name in models and name in data.predictions]
-        if not predicted or not isinstance(fitted, _ImputationFitted):
+        joint: JointFit | None = getattr(fitted, "joint", None)
+        if not predicted or fitted.design is None or joint is None or joint.model is None:
             continue
-        design, model = fitted.design, fitted.joint.model
-        if design is None or model is None:
-            continue
-        copula, expected = model.copula, expected_counts(model, design.matrix, y, periods)
+        copula, expected = joint.model.copula, expected_counts(joint.model, fitted.design.matrix, y, periods)
         for name in predicted:
             groups = _groups(risk_score(data.predictions[name], y, data.samples.folds), len(y))
-            found[name] = {
-                kind: _cells(groups, y.time, periods, each, of_kind)
-                for kind, each, of_kind in zip(KINDS, expected, (y.event, y.dropout), strict=True)
+            by_model[name] = {
+                kind: _cells(groups, y.time, periods, expected_number, happened)
+                for kind, expected_number, happened in zip(KINDS, expected, (y.event, y.dropout), strict=True)
             }
     if copula is None:
         return None
-    in_order = {name: found[name] for name in data.predictions if name in found}
+    in_order = {name: by_model[name] for name in data.predictions if name in by_model}
     return ImputationFit(copula, periods, in_order, data.library, data.time_axis)
 
 
-def imputation_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | None = None) -> ImputationFit:
-    """The fit of the joint model under another copula, for which the margins are fitted anew.
+def imputation_fit_under(evaluation: Evaluation, copula: Any) -> ImputationFit:
+    """Return the fit of the joint model under another copula, for which the margins are fitted anew.
 
-    Of an adjustment, by default of the primary one, or of the first that has a joint model of the test outcomes.
+    It is that of the primary adjustment, or else of the first with a joint model of the test outcomes.
     """
-    first = evaluation.results[adjustment or evaluation.primary]
-    several = [first] if adjustment is not None else [first, *evaluation.results.values()]
-    imputed = next((each for each in several if each.imputation_fit is not None), None)
+    adjustments = (evaluation.results[evaluation.primary], *evaluation.results.values())
+    imputed = next((scores for scores in adjustments if scores.imputation_fit is not None), None)
     if imputed is None:
         raise ValueError(
             "no adjustment has a joint model of the test outcomes: none fits one, it could not be fitted, or nobody's "
@@ -341,7 +305,7 @@ def imputation_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | 
 
 
 def _periods(y: Survival, horizon: float) -> FloatArray:
-    """The ends of the periods: quartiles of the event times up to the horizon, and then the horizon."""
+    """Return the ends of the periods: quartiles of the event times up to the horizon, and then the horizon."""
     times = y.time[y.event & (y.time > 0) & (y.time <= horizon)]
     levels = np.arange(1, _N_PERIODS) / _N_PERIODS
     inner = np.quantile(times, levels, method="inverted_cdf") if times.size else np.empty(0)
@@ -349,7 +313,7 @@ def _periods(y: Survival, horizon: float) -> FloatArray:
 
 
 def _groups(score: FloatArray | None, n: int) -> IntArray:
-    """The tenth of the score that each subject is in; equal scores stay together."""
+    """Return the tenth of the score that each subject is in; equal scores stay together."""
     if score is None:
         return np.zeros(n, dtype=np.intp)
     edges = np.quantile(score, np.arange(1, _N_GROUPS) / _N_GROUPS, method="inverted_cdf")

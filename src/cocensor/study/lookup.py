@@ -1,4 +1,4 @@
-"""Which metric and which adjustment of an evaluation are meant: by name, by label, or by preference."""
+"""Metrics and adjustments of an evaluation by name, by label, or by preference."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ _PREFERRED = (
 
 
 def imputation_among(adjustments: Iterable[Candidate]) -> Candidate | None:
-    """The first of those that give all models one status, from what all of them predict; None where there is none."""
-    shared = [each for each in adjustments if "predictions" in _unfitted(each).needs]
-    return min(shared, key=lambda each: _preference(_unfitted(each)), default=None)
+    """Return the preferred one of those given what all models predict, which gives all of them the same weights."""
+    shared = [choice for choice in adjustments if "predictions" in _unfitted(choice).needs]
+    return min(shared, key=lambda choice: _preference(_unfitted(choice)), default=None)
 
 
 def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:
-    """The name of the adjustment that answers should come from: that votes, and has scores by a metric."""
+    """Return the name of the adjustment that answers should come from: that votes, and has scores by a metric."""
 
-    def place(each: AdjustmentScores) -> tuple[bool, bool, tuple[bool, bool, int]]:
-        votes, silent = each.adjustment.counts_in_ranking, each.answered and not each.values[metric]
-        return not votes, silent, _preference(each.adjustment)
+    def place(scores: AdjustmentScores) -> tuple[bool, bool, tuple[bool, bool, int]]:
+        votes, silent = scores.adjustment.counts_in_ranking, scores.answered and not scores.values[metric]
+        return not votes, silent, _preference(scores.adjustment)
 
     return min(results, key=place).name
 
 
 def _preference(adjustment: Adjustment) -> tuple[bool, bool, int]:
-    """Where an adjustment stands among those that answers could come from; the smallest comes first."""
+    """Return the place of an adjustment among those that answers could come from; the smallest comes first."""
     given = adjustment.given if isinstance(adjustment, Imputation) else None
     place = _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
     return not adjustment.counts_in_ranking, not adjustment.rests_on_copula, place
 
 
-def _unfitted(each: Adjustment | Fitted) -> Adjustment:
-    return each.adjustment if isinstance(each, Fitted) else each
+def _unfitted(choice: Adjustment | Fitted) -> Adjustment:
+    return choice.adjustment if isinstance(choice, Fitted) else choice
 
 
 class Results(dict[str, AdjustmentScores]):
-    """Scores by adjustment, which may be asked for by its name or by its label."""
+    """Scores by adjustment, of which the name or the label is a key."""
 
     def __missing__(self, key: str) -> AdjustmentScores:
         return self[adjustment_named(self, key)]
@@ -68,7 +68,7 @@ def adjustment_named(
     argument: str = "adjustment",
 ) -> str:
     """The name of the adjustment of this name or label, ``among`` some of the ``results``."""
-    labels = {each: results[each].label for each in (results if among is None else among)}
+    labels = {key: results[key].label for key in (results if among is None else among)}
     return as_choice(name, argument, labels)
 
 
@@ -83,28 +83,25 @@ def metric_named(
     """The metric of this name or label, by default the first; with ``at``, that whose value is at this time."""
     named = [metrics[0]] if name is None else _named(metrics, name)
     if not named:
-        as_choice(name, argument, {each.name: each.label for each in metrics})
+        as_choice(name, argument, {metric.name: metric.label for metric in metrics})
     if at is None:
         if len(named) > 1:
-            times = ", ".join(time_in_name(each.at) for each in named if each.at is not None)
+            times = ", ".join(time_in_name(metric.at) for metric in named if metric.at is not None)
             raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
         return named[0]
     single = named[0].at_time(at).in_unit(unit)
-    return next((each for each in metrics if each.name == single.name and each.at == single.at), single)
+    return next((by for by in metrics if by.name == single.name and by.at == single.at), single)
 
 
 def _named(metrics: Sequence[Metric], name: str) -> list[Metric]:
-    """Those of this name, or family, or label, or label without its time: the first of these that any has."""
+    """Return the metrics of this name, or else family, or else label, or else label without its time."""
     label = name.casefold() if isinstance(name, str) else name
-    for named in (
-        [each for each in metrics if each.name == name],
-        [each for each in metrics if each.family == name],
-        [each for each in metrics if each.label.casefold() == label],
-        [each for each in metrics if label_without_time(each).casefold() == label],
-    ):
-        if named:
-            return named
-    return []
+    return (
+        [metric for metric in metrics if metric.name == name]
+        or [metric for metric in metrics if metric.family == name]
+        or [metric for metric in metrics if metric.label.casefold() == label]
+        or [metric for metric in metrics if label_without_time(metric).casefold() == label]
+    )
 
 
 def metric_of(evaluation: Evaluation, name: str | None = None, at: float | None = None) -> Metric:
@@ -132,7 +129,7 @@ def scores_at(
     if metric in data.metrics:
         return metric, scores
     scored = score_with_metric(data, scores, metric)
-    if scores.resampling is None:
-        return metric, scored
-    again = bootstrapped(replace(data, metrics=(metric,)), {scores.name: scored}, scores.resampling)
-    return metric, again[scores.name]
+    if scores.resampling is not None:
+        data = replace(data, metrics=(metric,))
+        scored = bootstrapped(data, {scores.name: scored}, scores.resampling)[scores.name]
+    return metric, scored

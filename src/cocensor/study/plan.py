@@ -1,4 +1,4 @@
-"""What is asked of an evaluation: frozen, complete, and without data."""
+"""The plan of an evaluation: frozen, complete, and without data."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from cocensor.metrics import Metric, metric
 #: An adjustment by name, as it is, or fitted already.
 AskedAdjustment = str | Adjustment | Fitted
 HorizonRule = str | float | Mapping[str, float] | None
-#: How a refusal calls an argument.
+#: The name of an argument in a refusal.
 Naming = Callable[[str], str]
-#: Adjustments that are asked for together; "default" where none in particular are.
+#: Sets of adjustments; "default" where none in particular are wanted.
 SETS = {"default": ("ipcw", "imputation"), "paper": ("ipcw", "imputation", "dep", "cg_q")}
-#: Metrics that are asked for together.
+#: The metrics of ``metrics="default"``.
 DEFAULT_METRICS = ("ibs", "auc", "concordance", "ici")
 #: The family, in tables and among ``families``, of scores by hazard ratio after dropout.
 HAZARD_RATIO = "hazard_ratio"
@@ -55,7 +55,7 @@ class AtRisk(NamedTuple):
 class Planned:
     """One adjustment of a plan."""
 
-    #: By which it is asked for, and what it is called in tables.
+    #: Its name, and its label in tables.
     name: str
     label: str
     #: At independence where its copula is that of the plan.
@@ -70,7 +70,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class SensitivityPlan:
-    """Over which dependences a sensitivity analysis goes; see :meth:`Evaluation.sensitivity`."""
+    """The dependences of a sensitivity analysis; see :meth:`Evaluation.sensitivity`."""
 
     families: tuple[str, ...] = FAMILIES
     taus: tuple[float, ...] | None = None
@@ -89,18 +89,13 @@ class SensitivityPlan:
         *,
         named: Naming = str,
     ) -> SensitivityPlan:
-        """The arguments of :meth:`Evaluation.sensitivity`, checked; ``named`` is how a refusal calls them."""
+        """Check the arguments of :meth:`Evaluation.sensitivity`; ``named`` gives their names in refusals."""
         chosen = FAMILIES if families is None else _as_families(families, named("families"))
-        grid = None if taus is None else _as_taus(taus, chosen, named)
-        ratios = None
-        if hazard_ratios is not None:
-            ratios = tuple(as_ratios(hazard_ratios, named("hazard_ratios")).tolist())
-            check_has_ratios(chosen, named("hazard_ratios"), named)
         return cls(
             chosen,
-            grid,
+            None if taus is None else _as_taus(taus, chosen, named),
             None if adjustments is None else as_tuple(adjustments, named("adjustments"), str),
-            ratios,
+            None if hazard_ratios is None else _as_ratios(hazard_ratios, chosen, named),
             None if plausible is None else _as_ends(plausible, named("plausible")),
         )
 
@@ -109,15 +104,10 @@ class SensitivityPlan:
         """The families of copulas."""
         return tuple(family for family in self.families if family != HAZARD_RATIO)
 
-    @property
-    def with_ratios(self) -> bool:
-        """Whether hazard ratios after dropout are varied too."""
-        return HAZARD_RATIO in self.families
-
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked of an evaluation: values alone, no data, models, paths or scheduler.
+    """The plan of an evaluation: values alone, no data, models, paths or scheduler.
 
     :func:`evaluate` makes one of its arguments, the command line of its options; :meth:`to_toml` writes it.
 
@@ -125,22 +115,22 @@ class Plan:
     ----------
     adjustments : tuple of Planned
     adjustment_set : str or None
-        "default" or "paper" where they were asked for as a set: what cannot be used of one is left out.
+        "default" or "paper" where they were given as a set: what cannot be used of one is left out.
     metrics : tuple of Metric
     default_metrics : bool
         Whether they are the default ones, which single times and models may add to.
     times, at : tuple of float or None
-        Times that scores over time are averaged over, and single times, as far as they were asked for.
+        Times that scores over time are averaged over, and single times, as far as they were given.
     horizon : "t_max", float, AtRisk or None
     copula : Copula, "select" or None
     covariates : "all", tuple of names or numbers of columns, or None
     confidence_level : float or None
     n_resamples, seed : int
-        Of the bootstrap; None for intervals from formulas.
+        The bootstrap; None for intervals from formulas.
     time_axis : TimeAxis
         What time is called, and its unit.
     sensitivity : SensitivityPlan
-        What :meth:`Evaluation.sensitivity` does unless it is told otherwise.
+        The defaults of :meth:`Evaluation.sensitivity`.
 
     Examples
     --------
@@ -190,10 +180,10 @@ class Plan:
         sensitivity: SensitivityPlan | Mapping[str, Any] | None = None,
         named: Naming = str,
     ) -> Plan:
-        """The arguments of :func:`evaluate`, checked as far as that takes no data.
+        """Check the arguments of :func:`evaluate` as far as that takes no data.
 
-        Of an adjustment that is fitted already, and of a copula that was chosen, the plan holds the value: what was
-        fitted is data. ``named`` is how a refusal calls an argument.
+        The plan holds the value of an adjustment that is fitted already, and of a copula that was chosen: what was
+        fitted is data. ``named`` gives the name of an argument in refusals.
         """
         by_default = isinstance(metrics, str) and metrics == "default"
         chosen = as_metrics(DEFAULT_METRICS if by_default else metrics, named("metrics"))
@@ -232,16 +222,17 @@ class Plan:
     @property
     def takes_copula(self) -> bool:
         """Whether any adjustment takes its copula from the plan."""
-        return any(each.takes_copula for each in self.adjustments)
+        return any(planned.takes_copula for planned in self.adjustments)
 
     def under(self, copula: Copula) -> tuple[dict[str, tuple[str, Adjustment]], list[Note]]:
-        """By name what each adjustment is called, and the adjustment under a copula; and what a set leaves out."""
-        kept, notes = self.adjustments, list[Note]()
-        left_out = [each for each in kept if self.adjustment_set is not None and each.name in _ARCHIMEDEAN]
-        if left_out and not isinstance(copula, ArchimedeanCopula):
-            notes.append(noted("paper_needs_archimedean", adjustments=[each.label for each in left_out]))
-            kept = tuple(each for each in kept if each not in left_out)
-        return {each.name: (each.label, each.under(copula)) for each in kept}, notes
+        """By name the label of each adjustment, and the adjustment under a copula; and what a set leaves out."""
+        left_out: list[Planned] = []
+        if self.adjustment_set is not None and not isinstance(copula, ArchimedeanCopula):
+            left_out = [planned for planned in self.adjustments if planned.name in _ARCHIMEDEAN]
+        labels = [planned.label for planned in left_out]
+        notes = [noted("paper_needs_archimedean", adjustments=labels)] if labels else []
+        kept = (planned for planned in self.adjustments if planned not in left_out)
+        return {planned.name: (planned.label, planned.under(copula)) for planned in kept}, notes
 
     def to_toml(self) -> str:
         """The plan as TOML: all that is not as it is by default. A value that no registered name makes is refused."""
@@ -265,53 +256,47 @@ def as_metrics(metrics: Any, name: str = "metrics") -> tuple[Metric, ...]:
     listed = as_tuple(metrics, name, str, Metric)
     if not listed:
         raise ValueError(f"{name} is empty: at least one is needed.")
-    found = tuple(each if isinstance(each, Metric) else metric(each) for each in listed)
-    check_differ(found, name)
-    return found
+    chosen = tuple(value if isinstance(value, Metric) else metric(value) for value in listed)
+    check_differ(chosen, name)
+    return chosen
 
 
 def check_differ(metrics: Sequence[Metric], name: str = "metrics") -> None:
     """Refuse metrics of the same name."""
-    if len({each.name for each in metrics}) < len(metrics):
-        raise ValueError(
-            f"{name} must have different names, but are {', '.join(each.name for each in metrics)}."
-        )
+    names = [by.name for by in metrics]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name} must have different names, but are {', '.join(names)}.")
 
 
-def as_interval(times: npt.ArrayLike) -> FloatArray:
-    """Times to score at: a copy, in any order, that spans an interval."""
+def as_scored_times(times: npt.ArrayLike, metrics: Sequence[Metric]) -> FloatArray:
+    """Times to score at, in any order, that span an interval unless every metric picks its own time."""
+    if all(by.single_times == "only" or by.at is not None for by in metrics):
+        return TimeGrid.of(times).times
     grid = as_times(as_vector(times, "times", copy=True), "times")
     if not grid.size or grid.min() == grid.max():
         raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
     return read_only(grid)
 
 
-def as_scored_times(times: npt.ArrayLike, metrics: Sequence[Metric]) -> FloatArray:
-    """Times to score at, of which a single one will do where every metric picks its own."""
-    if not all(each.single_times == "only" or each.at is not None for each in metrics):
-        return as_interval(times)
-    return TimeGrid.of(times).times
-
-
-def takes_single_times(each: Metric) -> bool:
-    """Whether single times ask for a metric, which does not have one of its own."""
-    return each.single_times != "never" and each.at is None
+def takes_single_times(by: Metric) -> bool:
+    """Whether a metric takes single times, and does not have one of its own."""
+    return by.single_times != "never" and by.at is None
 
 
 def _as_single_times(at: Any, metrics: Sequence[Metric], name: str) -> tuple[float, ...] | None:
-    """The single times that were asked for, sorted, each once, where a metric takes them; None for none."""
+    """Return single times, sorted, each once, where a metric takes them; None for none."""
     if at is None:
         return None
-    found = np.unique(as_times(as_vector(at, name, single=True), name))
-    if not found.size:
+    times = np.unique(as_times(as_vector(at, name, single=True), name))
+    if not times.size:
         raise ValueError(f"{name} is empty: at least one time is needed, or None.")
     if not any(map(takes_single_times, metrics)):
-        listed = ", ".join(each.name for each in metrics)
+        listed = ", ".join(by.name for by in metrics)
         raise ValueError(
             f"{name} was given, but none of the metrics ({listed}) has a value at a single time; add one, such as "
             "'brier'."
         )
-    return tuple(found.tolist())
+    return tuple(times.tolist())
 
 
 def _as_horizon(horizon: Any, name: str) -> Literal["t_max"] | float | AtRisk | None:
@@ -329,10 +314,8 @@ def _as_horizon(horizon: Any, name: str) -> Literal["t_max"] | float | AtRisk | 
 def _as_copula(copula: Any, name: str) -> Copula | Literal["select"] | None:
     if isinstance(copula, CopulaChoice):
         return copula.copula
-    if isinstance(copula, Copula):
+    if copula is None or isinstance(copula, Copula):
         return copula
-    if copula is None:
-        return None
     if copula == "select":
         return "select"
     raise ValueError(
@@ -348,83 +331,84 @@ def _as_columns(covariates: Any) -> Literal["all"] | tuple[str | int, ...] | Non
     columns = as_tuple(covariates, "covariates", str, int, np.integer)
     if not columns:
         raise ValueError("covariates is empty: at least one is needed, or None.")
-    return tuple(int(each) if isinstance(each, np.integer) else each for each in columns)
+    return tuple(int(column) if isinstance(column, np.integer) else column for column in columns)
 
 
 # --- adjustments ------------------------------------------------------------------------------------------
 
 
-def given_fits(asked: Any) -> dict[str, Fitted]:
+def given_fits(adjustments: Any) -> dict[str, Fitted]:
     """The adjustments that are given fitted, by name."""
-    return {name: each for name, each in _by_name(asked, "adjustments").items() if isinstance(each, Fitted)}
+    by_name = _by_name(adjustments, "adjustments")
+    return {name: value for name, value in by_name.items() if isinstance(value, Fitted)}
 
 
-def _as_adjustments(asked: Any, name: str) -> tuple[Planned, ...]:
-    by_name = _by_name(asked, name)
+def _as_adjustments(adjustments: Any, argument: str) -> tuple[Planned, ...]:
+    by_name = _by_name(adjustments, argument)
     if not by_name:
-        raise ValueError(f"{name} is empty: at least one is needed.")
-    for key in by_name:
-        if not isinstance(key, str) or key in ("", "model"):
-            raise ValueError(f"{name} must have strings other than 'model' as names, but one is {key!r}.")
-    labels = {key: _label(key, each) for key, each in by_name.items()}
-    shown = [label.casefold() for label in labels.values()]
+        raise ValueError(f"{argument} is empty: at least one is needed.")
+    for name in by_name:
+        if not isinstance(name, str) or name in ("", "model"):
+            raise ValueError(
+                f"{argument} must have strings other than 'model' as names, but one is {name!r}."
+            )
+    labels = {name: _label(name, value) for name, value in by_name.items()}
+    in_lower_case = [label.casefold() for label in labels.values()]
     planned = []
-    for key, each in by_name.items():
-        # Two that would be called the same go by their names.
-        label = labels[key] if shown.count(labels[key].casefold()) == 1 else key
-        if isinstance(each, str):
-            takes_copula = needs_copula(each)
-            value = adjustment(each, copula=Independence() if takes_copula else None)
-            planned.append(Planned(key, label, value, takes_copula))
-        else:
-            planned.append(Planned(key, label, each.adjustment if isinstance(each, Fitted) else each))
+    for name, value in by_name.items():
+        # Two with the same label go by their names.
+        label = labels[name] if in_lower_case.count(labels[name].casefold()) == 1 else name
+        takes_copula = isinstance(value, str) and needs_copula(value)
+        if isinstance(value, str):
+            value = adjustment(value, copula=Independence() if takes_copula else None)
+        unfitted = value.adjustment if isinstance(value, Fitted) else value
+        planned.append(Planned(name, label, unfitted, takes_copula))
     return tuple(planned)
 
 
-def _by_name(asked: Any, name: str) -> dict[str, AskedAdjustment]:
-    """Adjustments by name, as objects or as names of known ones."""
-    if isinstance(asked, str) and asked in SETS:
-        asked = SETS[asked]
-    if isinstance(asked, Mapping):
-        return {key: _known(each, name) for key, each in asked.items()}
-    several = [_known(each, name) for each in as_tuple(asked, name, str, Adjustment, Fitted)]
-    by_name = {each if isinstance(each, str) else repr(each): each for each in several}
-    if len(by_name) < len(several):
-        raise ValueError(f"{name} must differ: give a dict with a name for each.")
+def _by_name(adjustments: Any, argument: str) -> dict[str, AskedAdjustment]:
+    """Return adjustments by name, as objects or as registered names; a label stands for its name."""
+
+    def resolved(value: Any) -> AskedAdjustment:
+        return value if isinstance(value, Adjustment | Fitted) else adjustment_name(value, argument)
+
+    if isinstance(adjustments, str) and adjustments in SETS:
+        adjustments = SETS[adjustments]
+    if isinstance(adjustments, Mapping):
+        return {name: resolved(value) for name, value in adjustments.items()}
+    values = [resolved(value) for value in as_tuple(adjustments, argument, str, Adjustment, Fitted)]
+    by_name = {value if isinstance(value, str) else repr(value): value for value in values}
+    if len(by_name) < len(values):
+        raise ValueError(f"{argument} must differ: give a dict with a name for each.")
     return by_name
 
 
-def _known(each: Any, name: str) -> AskedAdjustment:
-    """An adjustment as it is, or the name of a known one, which may be asked for by its label."""
-    return each if isinstance(each, Adjustment | Fitted) else adjustment_name(each, name)
+def _label(name: str, value: AskedAdjustment) -> str:
+    """Return the label of an adjustment: the name that it was given, else what sets it apart."""
+    if isinstance(value, str):
+        return adjustment_label(name) if name == value else name
+    return _in_short(value) if name == repr(value) else name
 
 
-def _label(name: str, each: AskedAdjustment) -> str:
-    """What an adjustment is called: by the name that it was given, else by what sets it apart."""
-    if isinstance(each, str):
-        return adjustment_label(name) if name == each else name
-    return _in_short(each) if name == repr(each) else name
-
-
-def _in_short(each: Adjustment | Fitted) -> str:
-    """An adjustment with the settings alone that are not the default."""
-    if isinstance(each, Fitted):
-        return f"{_in_short(each.adjustment)}, fitted"
-    kind: Any = each
+def _in_short(value: Adjustment | Fitted) -> str:
+    """Return an adjustment with the settings alone that are not the default."""
+    if isinstance(value, Fitted):
+        return f"{_in_short(value.adjustment)}, fitted"
+    kind: Any = value
     if not is_dataclass(kind):
-        return repr(each)
+        return repr(value)
     set_apart = [
-        f"{field.name}={getattr(each, field.name)!r}"
+        f"{field.name}={getattr(value, field.name)!r}"
         for field in fields(kind)
-        if not _is_as_without(kind, field.name, field.default)
+        if not _is_default(kind, field.name, field.default)
     ]
-    return f"{type(each).__name__}({', '.join(set_apart)})"
+    return f"{type(value).__name__}({', '.join(set_apart)})"
 
 
-def _is_as_without(each: Any, name: str, default: Any) -> bool:
+def _is_default(value: Any, name: str, default: Any) -> bool:
     """Whether an adjustment would be the same if a setting had its default, which may depend on the others."""
     try:
-        return bool(replace(each, **{name: default}) == each)
+        return bool(replace(value, **{name: default}) == value)
     except (TypeError, ValueError):
         return False
 
@@ -433,26 +417,26 @@ def _is_as_without(each: Any, name: str, default: Any) -> bool:
 
 
 def _as_families(families: Any, name: str) -> tuple[str, ...]:
-    """Families of copulas, and perhaps hazard ratios beside them."""
-    asked = as_tuple(families, name, str)
-    if not asked:
+    """Return families of copulas, and perhaps hazard ratios beside them."""
+    chosen = as_tuple(families, name, str)
+    if not chosen:
         raise ValueError(f"{name} is empty: at least one is needed.")
-    if Independence.name in asked:
+    if Independence.name in chosen:
         raise ValueError(f"{name} must not include 'independence': τ = 0 is independence already.")
-    for family in asked:
-        known = [each for each in copula_families() if each != Independence.name]
-        check_choice(family, name, (*known, HAZARD_RATIO))
-    if len(set(asked)) < len(asked):
-        raise ValueError(f"{name} must differ, but are {', '.join(asked)}.")
-    if set(asked) == {HAZARD_RATIO}:
+    copulas = [family for family in copula_families() if family != Independence.name]
+    for family in chosen:
+        check_choice(family, name, (*copulas, HAZARD_RATIO))
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"{name} must differ, but are {', '.join(chosen)}.")
+    if set(chosen) == {HAZARD_RATIO}:
         raise ValueError(
             f"{name} must have a copula beside {HAZARD_RATIO!r}, such as 'clayton', if only at taus=[0]."
         )
-    return asked
+    return chosen
 
 
 def _as_taus(taus: Any, families: tuple[str, ...], named: Naming) -> tuple[float, ...]:
-    """Kendall's τ, each of which a family reaches."""
+    """Return Kendall's τ, each of which a family reaches."""
     grid = as_taus(taus, named("taus"))
     if not grid.size:
         raise ValueError(f"{named('taus')} is empty: at least one is needed.")
@@ -465,26 +449,28 @@ def _as_taus(taus: Any, families: tuple[str, ...], named: Naming) -> tuple[float
     return tuple(grid.tolist())
 
 
-def check_has_ratios(families: Sequence[str], asked: str, named: Naming = str) -> None:
-    """Refuse what is asked about hazard ratios after dropout where these are not varied."""
+def check_has_ratios(families: Sequence[str], argument: str, named: Naming = str) -> None:
+    """Refuse an argument about hazard ratios after dropout where these are not varied."""
     if HAZARD_RATIO not in families:
         raise ValueError(
-            f"{named('families')} must have {HAZARD_RATIO!r} where {asked} is given, but has {', '.join(families)}."
+            f"{named('families')} must have {HAZARD_RATIO!r} where {argument} is given, but has {', '.join(families)}."
         )
 
 
-def as_ratios(values: Any, name: str = "hazard_ratios") -> FloatArray:
-    """Different hazard ratios, in their order."""
+def _as_ratios(values: Any, families: tuple[str, ...], named: Naming) -> tuple[float, ...]:
+    """Return different hazard ratios, in their order."""
+    name = named("hazard_ratios")
     grid = np.unique(as_vector(values, name, single=True))
     if not grid.size:
         raise ValueError(f"{name} is empty: at least one is needed.")
     if not (grid > 0).all():
         refuse_first(~(grid > 0), grid, f"{name} must be positive and finite")
-    return grid
+    check_has_ratios(families, name, named)
+    return tuple(grid.tolist())
 
 
 def _as_ends(plausible: Any, name: str) -> tuple[float, float]:
-    """The two ends of a plausible range."""
+    """Return the two ends of a plausible range."""
     values = as_vector(plausible, name)
     if values.size != 2:
         raise ValueError(f"{name} must have two ends, low and high, but has {values.size} values.")

@@ -1,4 +1,4 @@
-"""A plan in TOML, and back: all that is not as it is by default, by registered names."""
+"""A plan in TOML, and back: all that differs from the default, by registered names."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _SENSITIVITY = "sensitivity"
 
 
 def plan_to_toml(plan: Plan) -> str:
-    """The plan, a line for each argument that is not as it is by default."""
+    """Return the plan, a line for each argument that differs from the default."""
     return "".join(f"{key} = {toml_value(value)}\n" for key, value in plan_values(plan).items()).rstrip("\n")
 
 
 def plan_values(plan: Plan) -> dict[str, Any]:
-    """The arguments of :meth:`Plan.of` that are not as they are by default, as TOML can hold them."""
+    """The arguments of :meth:`Plan.of` that differ from the default, as TOML can hold them."""
     default, values = Plan.of(), dict[str, Any]()
     if plan.adjustments != default.adjustments or plan.adjustment_set != default.adjustment_set:
         values["adjustments"] = plan.adjustment_set or _adjustment_values(plan.adjustments)
     if not plan.default_metrics:
-        values["metrics"] = [_metric_value(each) for each in plan.metrics]
+        values["metrics"] = [_metric_value(metric) for metric in plan.metrics]
     for name in ("times", "at", "covariates", "n_resamples", "seed"):
         value = getattr(plan, name)
         if value != getattr(default, name):
@@ -51,35 +51,29 @@ def plan_values(plan: Plan) -> dict[str, Any]:
     for name, value in (("time_name", plan.time_axis.name), ("time_unit", plan.time_axis.unit)):
         if value is not None:
             values[name] = value
-    over = {
-        each.name: list(getattr(plan.sensitivity, each.name))
-        for each in fields(SensitivityPlan)
-        if getattr(plan.sensitivity, each.name) != each.default
+    sensitivity = {
+        field.name: list(getattr(plan.sensitivity, field.name))
+        for field in fields(SensitivityPlan)
+        if getattr(plan.sensitivity, field.name) != field.default
     }
-    return values | ({_SENSITIVITY: over} if over else {})
+    return values | ({_SENSITIVITY: sensitivity} if sensitivity else {})
 
 
 def _adjustment_values(planned: tuple[Planned, ...]) -> Any:
-    """Registered names, or these by the names that were given to them."""
-    registered = {each.name: _registered(each) for each in planned}
-    plain = all(name == known and copula is None for name, (known, copula) in registered.items())
-    if plain:
-        return list(registered)
-    return {
-        name: known if copula is None else {"name": known, "copula": copula}
-        for name, (known, copula) in registered.items()
-    }
+    """Return registered names, or these by the names that were given to them."""
+    registered = {value.name: _registered(value) for value in planned}
+    return list(registered) if all(name == value for name, value in registered.items()) else registered
 
 
-def _registered(planned: Planned) -> tuple[str, dict[str, Any] | None]:
-    """The registered name that makes an adjustment, and its copula where that is its own."""
+def _registered(planned: Planned) -> str | dict[str, Any]:
+    """Return the registered name that makes an adjustment, with its copula where that is its own."""
     own = getattr(planned.adjustment, "copula", None)
     for name in adjustment_names():
         if needs_copula(name):
             if isinstance(own, Copula) and adjustment(name, copula=own) == planned.adjustment:
-                return name, None if planned.takes_copula else _copula_value(own)
+                return name if planned.takes_copula else {"name": name, "copula": _copula_value(own)}
         elif not planned.takes_copula and adjustment(name) == planned.adjustment:
-            return name, None
+            return name
     raise ValueError(
         f"adjustments must be registered to be written to a file, but no name makes {planned.adjustment!r}: "
         "register_adjustment gives it one."
@@ -87,7 +81,7 @@ def _registered(planned: Planned) -> tuple[str, dict[str, Any] | None]:
 
 
 def _metric_value(value: Metric) -> Any:
-    """The name of a registered metric, with its settings where it has some that are not the default."""
+    """Return the name of a registered metric, with its settings where it has some that are not the default."""
     if metric_kinds().get(value.family) is not type(value):
         raise ValueError(
             f"metrics must be registered to be written to a file, but no name makes {value!r}: register_metric gives "
@@ -95,9 +89,9 @@ def _metric_value(value: Metric) -> Any:
         )
     kind: Any = value
     settings = {
-        each.name: getattr(value, each.name)
-        for each in fields(kind)
-        if each.init and getattr(value, each.name) != each.default
+        field.name: getattr(value, field.name)
+        for field in fields(kind)
+        if field.init and getattr(value, field.name) != field.default
     }
     return {"name": value.family, **settings} if settings else value.family
 
@@ -107,7 +101,7 @@ def _copula_value(value: Copula) -> dict[str, Any]:
         raise ValueError(f"copula must be of a known family to be written to a file, but is {value!r}.")
     if value.is_independence:
         return {"family": value.name}
-    for tau in (float(f"{value.tau:.6g}"), float(value.tau)):  # which readers know better
+    for tau in (float(f"{value.tau:.6g}"), float(value.tau)):  # better known to readers than θ
         if copula(value.name, tau=tau) == value:
             return {"family": value.name, "tau": tau}
     return {"family": value.name, "theta": float(value.theta)}
@@ -116,7 +110,7 @@ def _copula_value(value: Copula) -> dict[str, Any]:
 def toml_value(value: Any) -> str:
     """A value in TOML."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(toml_value, value)) + "]"
     if isinstance(value, bool):
@@ -150,11 +144,12 @@ def plan_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of :meth:`Plan.of` that stand in a TOML file."""
     arguments = dict(values)
     check_keys(values, [*_KEYS, _SENSITIVITY], "a plan")
-    if "adjustments" in values:
-        arguments["adjustments"] = _adjustments_of(values["adjustments"])
+    if isinstance(values.get("adjustments"), Mapping):
+        by_name = values["adjustments"].items()
+        arguments["adjustments"] = {name: _adjustment_of(value, name) for name, value in by_name}
     if "metrics" in values:
         listed = values["metrics"] if isinstance(values["metrics"], list) else [values["metrics"]]
-        arguments["metrics"] = "default" if listed == ["default"] else [_metric_of(each) for each in listed]
+        arguments["metrics"] = "default" if listed == ["default"] else [_metric_of(value) for value in listed]
     if "copula" in values:
         arguments["copula"] = _copula_of(values["copula"])
     if values.get("confidence_level") == "none":
@@ -162,34 +157,28 @@ def plan_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("covariates") == []:
         arguments["covariates"] = None
     if _SENSITIVITY in values:
-        over = values[_SENSITIVITY]
-        check_keys(over, [each.name for each in fields(SensitivityPlan)], "sensitivity")
-        arguments[_SENSITIVITY] = dict(over)
+        sensitivity = values[_SENSITIVITY]
+        check_keys(sensitivity, [field.name for field in fields(SensitivityPlan)], "sensitivity")
+        arguments[_SENSITIVITY] = dict(sensitivity)
     return arguments
 
 
-def check_keys(values: Any, known: list[str], what: str) -> None:
+def check_keys(values: Any, keys: list[str], what: str) -> None:
     """Refuse keys of a table that it does not have, with the nearest that it has."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} must be a table of keys and values, but is {values!r}.")
     for key in values:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its keys are {', '.join(known)}."
+        if key not in keys:
+            near = get_close_matches(key, keys, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"its keys are {', '.join(keys)}."
             raise ValueError(f"{what} has no key {key!r}: {hint}")
 
 
-def _adjustments_of(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _adjustment_of(each, name) for name, each in value.items()}
-    return value
-
-
-def _adjustment_of(value: Any, called: str) -> str | Adjustment:
+def _adjustment_of(value: Any, name: str) -> str | Adjustment:
     if not isinstance(value, Mapping):
-        # An object that was given without a name is called by what it is.
-        made = adjustment(value) if value in adjustment_names() and not needs_copula(value) else None
-        return made if made is not None and repr(made) == called else str(value)
+        # The name of an object that was given without one is its repr.
+        registered = adjustment(value) if value in adjustment_names() and not needs_copula(value) else None
+        return registered if registered is not None and repr(registered) == name else str(value)
     check_keys(value, ["name", "copula"], "an adjustment")
     if "name" not in value:
         raise ValueError(f"an adjustment must have a name, but is {dict(value)!r}.")

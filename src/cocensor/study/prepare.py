@@ -1,4 +1,4 @@
-"""From samples, predictions and a plan to what is scored: which covariates, until when, at which times, by what."""
+"""From samples, predictions and a plan to the data of an evaluation: covariates, horizon, times and metrics."""
 
 from __future__ import annotations
 
@@ -46,34 +46,34 @@ def prepared(
     times: tuple[FloatArray, Horizon],
     notes: list[Note],
 ) -> EvaluationData:
-    """What is scored, by the metrics that can do so, and until when; ``notes`` get what was decided.
+    """Return the data of an evaluation, by the metrics that can score it; ``notes`` get what was decided.
 
-    ``refused`` are why models have no predictions; ``times`` what :func:`times_of_samples` has said.
+    ``refused`` are why models have no predictions; ``times`` are from :func:`times_of_samples`.
     """
-    (grid, horizon), faults, known = times, dict(refused), predictions
+    (grid, horizon), faults, scored = times, dict(refused), predictions
     if plan.times is not None or plan.horizon is not None:
-        faults |= _too_short(known, horizon.time, "horizon" if plan.times is None else "times")
-        known = {name: model for name, model in predictions.items() if name not in faults}
-    if known:
-        grid, horizon = _within_predictions(samples, known, grid, horizon)
-        faults |= _outside_horizon(known, horizon)
-        known = {name: model for name, model in known.items() if name not in faults}
-    if not known:
+        faults |= _too_short(scored, horizon.time, "horizon" if plan.times is None else "times")
+        scored = {name: model for name, model in predictions.items() if name not in faults}
+    if scored:
+        grid, horizon = _within_predictions(samples, scored, grid, horizon)
+        faults |= _outside_horizon(scored, horizon)
+        scored = {name: model for name, model in scored.items() if name not in faults}
+    if not scored:
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
     if plan.times is None:
-        grid = _met_by_steps(grid, known, horizon)
+        grid = _met_by_steps(grid, scored, horizon)
     else:
-        notes += _moved_by_times(samples, known, horizon)
+        notes += _moved_by_times(samples, scored, horizon)
     if samples.folds is not None:
-        risks = [name for name, model in known.items() if isinstance(model, RiskScores)]
+        risks = [name for name, model in scored.items() if isinstance(model, RiskScores)]
         notes += [noted("ranked_across_folds", model=name) for name in risks]
     averaged = TimeGrid.of(grid)
-    metrics = _metrics(plan, samples.y_test, averaged, known, faults, horizon, notes)
+    metrics = _metrics(plan, samples.y_test, averaged, scored, faults, horizon, notes)
     if samples.y_train is None:
         notes.append(noted("no_training_sample"))
     level, axis = plan.confidence_level, plan.time_axis
-    return EvaluationData(known, samples, averaged, metrics, tuple(models), horizon, level, axis)
+    return EvaluationData(scored, samples, averaged, metrics, tuple(models), horizon, level, axis)
 
 
 # --- covariates -------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def prepared(
 def usable_samples(
     samples: Samples, covariates: Any, adjustments: Mapping[str, Adjustment | Fitted]
 ) -> tuple[Samples, list[Note]]:
-    """The samples with the covariates that adjustments may be given, and what there is to say of both.
+    """Return the samples with the covariates that adjustments may be given, and notes on both.
 
     Covariates that cannot be used are refused where they are named or an adjustment would use them; else nobody misses
     them.
@@ -104,7 +104,7 @@ def usable_samples(
     if not (parts or covariates is None or isinstance(covariates, str)):
         raise ValueError("x_test is needed where covariates are named.")
     tables: dict[str, Covariates] = {}
-    reading = [each for each in adjustments.values() if _reads_covariates(each)]
+    reading = [adjustment for adjustment in adjustments.values() if _reads_covariates(adjustment)]
     if parts and covariates is not None:
         try:
             chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
@@ -115,9 +115,8 @@ def usable_samples(
     train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
     usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
     _check_needs(usable, adjustments)
-    fitted_to = {"x_test" if fitted_to_test(each, usable) else "x_train" for each in reading}
-    notes = _about_levels({name: each for name, each in tables.items() if name in fitted_to})
-    return usable, notes
+    fitted_to = {"x_test" if fitted_to_test(adjustment, usable) else "x_train" for adjustment in reading}
+    return usable, _about_levels({name: table for name, table in tables.items() if name in fitted_to})
 
 
 def about_censoring(samples: Samples) -> list[Note]:
@@ -128,28 +127,27 @@ def about_censoring(samples: Samples) -> list[Note]:
     return unmarked_end(by_name) + ended_by_reason(by_name)
 
 
-def fitted_to_test(each: Adjustment | Fitted, samples: Samples) -> bool:
+def fitted_to_test(adjustment: Adjustment | Fitted, samples: Samples) -> bool:
     """Whether an adjustment is fitted to the test sample, or, fitted already, is applied to it alone."""
-    needs_predictions = bool(_needs(each) & {"prediction", "predictions"})
-    return samples.train is None or isinstance(each, Fitted) or needs_predictions
+    needs_predictions = bool(_needs(adjustment) & {"prediction", "predictions"})
+    return samples.train is None or isinstance(adjustment, Fitted) or needs_predictions
 
 
-def _needs(each: Adjustment | Fitted) -> frozenset[str]:
-    return (each.adjustment if isinstance(each, Fitted) else each).needs
+def _needs(adjustment: Adjustment | Fitted) -> frozenset[str]:
+    return (adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment).needs
 
 
-def _reads_covariates(each: Adjustment | Fitted) -> bool:
+def _reads_covariates(adjustment: Adjustment | Fitted) -> bool:
     """Whether an adjustment is given covariates, where there are any."""
-    if isinstance(each, Imputation) and "everything" in each.given:
-        return True
-    return "covariates" in _needs(each)
+    given_all = isinstance(adjustment, Imputation) and "everything" in adjustment.given
+    return given_all or "covariates" in _needs(adjustment)
 
 
 def _check_needs(samples: Samples, adjustments: Mapping[str, Adjustment | Fitted]) -> None:
     """Refuse an adjustment that needs covariates where the sample that it learns from has none."""
-    for name, each in adjustments.items():
-        x = samples.x_test if fitted_to_test(each, samples) else samples.x_train
-        if "covariates" in _needs(each) and x is None:
+    for name, adjustment in adjustments.items():
+        x = samples.x_test if fitted_to_test(adjustment, samples) else samples.x_train
+        if "covariates" in _needs(adjustment) and x is None:
             lacking = "x_test" if samples.x_test is None else "x_train"
             raise ValueError(
                 f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
@@ -161,11 +159,11 @@ def _is_outcome(x: Any) -> bool:
     if isinstance(x, Survival):
         return True
     names = x.dtype.names if isinstance(x, np.ndarray) else None
-    return names is not None and len(names) == 2 and any(x.dtype[each].kind == "b" for each in names)
+    return names is not None and len(names) == 2 and any(x.dtype[name].kind == "b" for name in names)
 
 
 def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
-    """Notes on the indicators that become of categories in the samples fitted to, by name."""
+    """Return notes on the indicators of categories in the samples fitted to, by name."""
     samples_of: dict[tuple[str, int, str], list[str]] = {}
     for name, table in tables.items():
         for k in table.levels:
@@ -188,7 +186,7 @@ def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
 
 
 def about_predictions(predicted: Any, predictions: Predicted, model: str) -> list[Note]:
-    """What was decided in reading the predictions of a model."""
+    """Return what was decided in reading the predictions of a model."""
     if isinstance(predicted, tuple) and len(predicted) == 2:
         predicted = predicted[1]
     notes = []
@@ -198,21 +196,21 @@ def about_predictions(predicted: Any, predictions: Predicted, model: str) -> lis
 
 
 def rounded(n_rounded: int, model: str) -> list[Note]:
-    """That some probabilities of a model are off by rounding, where that is so."""
+    """Return a note where some probabilities of a model are off by rounding."""
     return [noted("rounded", model=model, n=n_rounded)] if n_rounded else []
 
 
 def matching_note(how: Matching | None, model: str | None = None, **values: Any) -> list[Note]:
-    """How predictions were matched to the test subjects, where their labels leave room for doubt."""
+    """Return how predictions were matched to the test subjects, where their labels leave room for doubt."""
     return [] if how is None else [noted(f"matched_by_{how}", model=model, **values)]
 
 
-def _too_short(predictions: Mapping[str, Predicted], end: float, asked: str) -> dict[str, Exception]:
-    """Why predictions that are not known up to ``end``, which was asked for by ``asked``, are left out."""
-    verb = "reach" if asked == "times" else "is"
+def _too_short(predictions: Mapping[str, Predicted], end: float, argument: str) -> dict[str, Exception]:
+    """Return why predictions that are not known up to the ``end`` of an argument are left out."""
+    verb = "reach" if argument == "times" else "is"
     return {
         name: ValueError(
-            f"{asked} must not pass {model.end:g}, the end of models[{name!r}], but {verb} {end:g}."
+            f"{argument} must not pass {model.end:g}, the end of models[{name!r}], but {verb} {end:g}."
         )
         for name, model in predictions.items()
         if isinstance(model, Predictions) and model.end < end
@@ -223,7 +221,7 @@ def _too_short(predictions: Mapping[str, Predicted], end: float, asked: str) -> 
 
 
 def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]:
-    """The times to score at as far as the samples decide it, and why they end where they do."""
+    """Return the times to score at as far as the samples decide it, and why they end where they do."""
     if plan.times is not None:
         times = np.array(plan.times)
         _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
@@ -232,7 +230,7 @@ def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]
 
 
 def _by_rule(samples: Samples, horizon: str | float | AtRisk | None) -> tuple[FloatArray, Horizon]:
-    """Equally spaced times up to a horizon, or up to the default one, and why they end there."""
+    """Return equally spaced times up to a horizon, or up to the default one, and why they end there."""
     rule = DEFAULT_HORIZON if horizon is None else horizon
     both = "the test sample" if samples.train is None else "both samples"
     reason = f"the last time of {both}" if rule == "t_max" else "as asked"
@@ -243,7 +241,7 @@ def _by_rule(samples: Samples, horizon: str | float | AtRisk | None) -> tuple[Fl
 
 
 def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray:
-    """Equally spaced times that all samples reach."""
+    """Return equally spaced times that all samples reach."""
     rule = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
     return time_grid(samples.learned_from.y, samples.y_test, n=n, horizon=rule)
 
@@ -251,21 +249,21 @@ def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray
 def _within_predictions(
     samples: Samples, predictions: Mapping[str, Predicted], grid: FloatArray, horizon: Horizon
 ) -> tuple[FloatArray, Horizon]:
-    """The times that all curves are known at; without any, those up to the last time of a prediction."""
+    """Return the times that all curves are known at; without any, those up to the last time of a prediction."""
     curves = [model.end for model in predictions.values() if not isinstance(model, PredictionsAt)]
     if curves:
-        known, reason = min(curves), "the largest time up to which all predictions are known"
+        end, reason = min(curves), "the largest time up to which all predictions are known"
     else:
         last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
         within = [model.end for model in predictions.values() if 0 < model.end <= last]
-        known, reason = max(within, default=np.inf), "the last time that is predicted"
-    if horizon.time <= known and (curves or horizon.by != "default" or not np.isfinite(known)):
+        end, reason = max(within, default=np.inf), "the last time that is predicted"
+    if horizon.time <= end and (curves or horizon.by != "default" or not np.isfinite(end)):
         return grid, horizon
-    return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
+    return _grid(samples, N_TIMES, end), Horizon(end, "predictions", reason)
 
 
 def _moved_by_times(samples: Samples, predictions: Mapping[str, Predicted], horizon: Horizon) -> list[Note]:
-    """That scores end elsewhere than they would without the times given, where that is so."""
+    """Return a note where scores end elsewhere than they would without the times given."""
     try:
         otherwise = _within_predictions(samples, predictions, *_by_rule(samples, None))[1]
     except ValueError:  # without times there would be no scores
@@ -276,20 +274,20 @@ def _moved_by_times(samples: Samples, predictions: Mapping[str, Predicted], hori
 
 
 def _outside_horizon(predictions: Mapping[str, Predicted], horizon: Horizon) -> dict[str, Exception]:
-    """Why predictions at one time alone cannot be scored: it is 0, or past the end."""
+    """Return why predictions at one time alone cannot be scored: it is 0, or past the end."""
     end = f"but scores end at {horizon.time:g}, {horizon.reason}."
     return {
-        name: ValueError(f"models[{name!r}] {each.limit}, {end if each.time else 'before any event.'}")
-        for name, each in predictions.items()
-        if isinstance(each, PredictionsAt) and not 0 < each.time <= horizon.time
+        name: ValueError(f"models[{name!r}] {model.limit}, {end if model.time else 'before any event.'}")
+        for name, model in predictions.items()
+        if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time
     }
 
 
 def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predicted], horizon: Horizon) -> FloatArray:
-    """The grid, in which a step of a curve that rounding puts behind a time has happened there."""
-    for each in predictions.values():
-        if isinstance(each, Predictions):
-            grid = np.maximum(grid, settled(grid, each.times))
+    """Return the grid, in which a step of a curve that rounding puts behind a time has happened there."""
+    for model in predictions.values():
+        if isinstance(model, Predictions):
+            grid = np.maximum(grid, settled(grid, model.times))
     return np.minimum(grid, horizon.time)
 
 
@@ -317,43 +315,43 @@ def _metrics(
     wanted = at_single_times(metrics, at or ())
     able, left_out = _scorable(wanted, predictions, grid, plan.default_metrics, refused)
     notes += [*left_out, *_unscored(able, predictions, grid)]
-    return tuple(each.in_unit(plan.time_axis.unit) for each in able)
+    return tuple(by.in_unit(plan.time_axis.unit) for by in able)
 
 
 def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Metric, ...]:
     """The metrics, with those that take single times at each of these; all that have no other value alone there."""
     placed = list[Metric]()
-    for each in metrics:
-        times = at if takes_single_times(each) else ()
-        if not times or each.single_times == "also":
-            placed.append(each)
-        placed += [each.at_time(t) for t in times if each.at_time(t) not in metrics]
+    for by in metrics:
+        times = at if takes_single_times(by) else ()
+        if not times or by.single_times == "also":
+            placed.append(by)
+        placed += [by.at_time(t) for t in times if by.at_time(t) not in metrics]
     check_differ(placed)
     return tuple(placed)
 
 
 def _default_metrics(at: Sequence[float], predictions: Mapping[str, Predicted]) -> tuple[Metric, ...]:
-    """The default ones; where models predict at one time alone, with the Brier score there.
+    """Return the default metrics; where models predict at one time alone, with the Brier score there.
 
-    That comes first where it compares models, and the first of the default ones would not.
+    That score comes first where it compares models, and the first of the default ones would not.
     """
     first, *others = as_metrics(DEFAULT_METRICS)
     there = [BrierScore(t) for t in _single_predictions(predictions) if t in at]
-    curves = [each for each in predictions.values() if isinstance(each, Predictions)]
+    curves = [model for model in predictions.values() if isinstance(model, Predictions)]
     return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
 
 
 def _default_times(
     y: Survival, times: FloatArray, predictions: Mapping[str, Predicted], axis: TimeAxis
 ) -> tuple[tuple[float, ...], list[Note]]:
-    """A few single times within ``times``, and a note that says which and why."""
+    """Return a few single times within ``times``, and a note that says which and why."""
     predicted, quartiles = _single_predictions(predictions), list[float]()
     if not all(isinstance(model, PredictionsAt) for model in predictions.values()):
         first, end = float(times.min()), float(times.max())
-        seen = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
-        levels = np.quantile(seen, _QUARTILES).tolist() if seen.size else []
+        event_times = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
+        levels = np.quantile(event_times, _QUARTILES).tolist() if event_times.size else []
         quartiles = sorted({_in_two_digits(t, end) for t in levels})
-    # Times that would be called the same are one.
+    # Times that would have the same name are one.
     at = {time_in_name(t): t for t in (*quartiles, *predicted)}
     if not at:
         return (), []
@@ -382,9 +380,9 @@ def _scorable(
     as_a_set: bool,
     refused: Mapping[str, Exception],
 ) -> tuple[tuple[Metric, ...], list[Note]]:
-    """The metrics that can score a model, and a note on those left out; asked for by name, one is refused instead.
+    """Return the metrics that can score a model, and a note on those left out; one given by name is refused instead.
 
-    Of a metric at several times that can score somebody at one of them, the others are left out.
+    The other times of a metric that can score a model at one of several are left out.
     """
     able = [by for by in metrics if any(by.can_score(model, times) for model in predictions.values())]
     lost = [by for by in metrics if by not in able]
@@ -398,7 +396,7 @@ def _scorable(
 
 
 def _unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predicted], times: TimeGrid) -> list[Note]:
-    """Why models that predict no survival curves have no value by some metrics."""
+    """Return why models that predict no survival curves have no value by some metrics."""
     notes = []
     for name, model in predictions.items():
         left = [by for by in metrics if not by.can_score(model, times)]

@@ -1,4 +1,4 @@
-"""How models stand by one metric under one assumption, and which of them the data tell apart."""
+"""The standing of models by one metric under one assumption, and which of them differ significantly."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cocensor.study.lookup import metric_of, results_of
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Models by one metric under one assumption, and which of them the data tell apart."""
+    """Models by one metric under one assumption, and which of them differ significantly."""
 
     metric: Metric
     adjustment: str
-    #: Of the models that may be ranked and have one.
+    #: By model that may be ranked and has one.
     scores: dict[str, float]
-    #: What tells models apart: under one assumption, or under several that must agree.
+    #: Estimates with errors under one assumption, or under several that must agree.
     errors: tuple[Estimates, ...] = field(repr=False)
-    #: Of intervals; None where none are asked for.
+    #: The level of intervals; None where none are wanted.
     level: float | None
     #: Whether verdicts count the adjustment.
     counts: bool = True
@@ -41,15 +41,12 @@ class Standing:
 
     @cached_property
     def leaders(self) -> tuple[str, ...]:
-        """Those with the best score, whether or not they can be told from others."""
+        """The models with the best score, whether or not they differ significantly from others."""
         return tuple(model for model, rank in self._places.items() if rank == 1)
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The one with the best score, and those that the interval of the difference does not tell from it.
-
-        Without intervals, the best by their scores alone.
-        """
+        """The best model and those that do not differ from it significantly; without intervals, the best by score."""
         if self.best_of_several is not None:
             return self.best_of_several
         if self.level is None or not self.errors or not self.ranks:
@@ -61,26 +58,26 @@ class Standing:
 
     @cached_property
     def compared(self) -> tuple[str, ...]:
-        """Those that have an interval, best score first."""
+        """The models that have an interval, best score first."""
         if self.level is None or not self.errors:
             return ()
         # A score without error, such as that of a coin, has no interval of its own, but differences from it have.
-        known = dict(zip(self.errors[0].names, self.errors[0].standard_errors, strict=True))
-        ranked = sorted(self._places, key=lambda model: self._places[model])
-        return tuple(model for model in ranked if isfinite(known.get(model, nan)))
+        errors = dict(zip(self.errors[0].names, self.errors[0].standard_errors, strict=True))
+        ranked = sorted(self._places, key=self._places.__getitem__)
+        return tuple(model for model in ranked if isfinite(errors.get(model, nan)))
 
     @property
     def asked(self) -> bool:
-        """Whether intervals were asked for."""
+        """Whether intervals were wanted."""
         return self.level is not None
 
     @property
     def tells(self) -> bool:
-        """Whether there are intervals to tell models apart by."""
+        """Whether there are intervals that models may differ by."""
         return len(self.compared) > 1
 
     def better(self, a: str, b: str) -> str | None:
-        """Of two models the better one by the interval of their difference; None where that holds 0."""
+        """The better one of two models by the interval of their difference; None where that covers 0."""
         if self.level is None:
             return None
         direction = self.metric.direction
@@ -97,19 +94,24 @@ class Standing:
 
     @cached_property
     def first(self) -> tuple[str, ...]:
-        """Of the models with an interval, those that cannot be distinguished from the best, by their scores."""
+        """The models with an interval that cannot be distinguished from the best."""
         return tuple(model for model in self.scores if model in self.best and model in self.compared)
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The models that may be best: by intervals where there are some, else by scores."""
+        return self.first if self.tells else self.leaders
 
     @cached_property
     def beaten(self) -> tuple[str, ...]:
-        """The models that are told from each of the first."""
+        """The models that are significantly worse than each of the first."""
         return tuple(
             model for model in self._others if all(self.better(first, model) == first for first in self.first)
         )
 
     @cached_property
     def behind(self) -> tuple[str, ...]:
-        """The models that are not among the best, but cannot be told from each of them."""
+        """The models that are not among the best, but do not differ from each of them significantly."""
         return tuple(model for model in self._others if model not in self.beaten)
 
     @cached_property
@@ -125,12 +127,13 @@ def rankable(evaluation: Evaluation) -> tuple[str, ...]:
 
 def counted(evaluation: Evaluation) -> tuple[str, ...]:
     """The adjustments that ranks and verdicts count: those that vote, or all if none of these has a score."""
-    able = [name for name, each in evaluation.results.items() if each.adjustment.counts_in_ranking]
-    return tuple(able if any(evaluation.results[name].answered for name in able) else evaluation.results)
+    results = evaluation.results
+    voting = [name for name, scores in results.items() if scores.adjustment.counts_in_ranking]
+    return tuple(voting if any(results[name].answered for name in voting) else results)
 
 
 def standing(evaluation: Evaluation, metric: str | None = None, adjustment: str | None = None) -> Standing:
-    """How models stand by a metric under an adjustment, by default by the first and under the primary one."""
+    """Return the standing of the models by a metric under an adjustment, by default the first and the primary one."""
     by, scores = metric_of(evaluation, metric), results_of(evaluation, adjustment)
     values, errors = scores.values[by.name], scores.errors.get(by.name)
     return Standing(

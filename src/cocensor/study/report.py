@@ -54,52 +54,36 @@ class Report:
 
     def __post_init__(self) -> None:
         bounds: Any = self.bounds
-        defaults = {
-            "bounds": (bounds,) if isinstance(bounds, Bounds) else tuple(bounds),
-            "benchmarks": self.benchmarks or (self.sensitivity and self.sensitivity.benchmarks),
-            "hint": self.hint or self.evaluation.data.assumed.hint,
-        }
-        for name, value in defaults.items():
+        bounds = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
+        benchmarks = self.benchmarks or (self.sensitivity and self.sensitivity.benchmarks)
+        hint = self.hint or self.evaluation.data.assumed.hint
+        for name, value in (("bounds", bounds), ("benchmarks", benchmarks), ("hint", hint)):
             object.__setattr__(self, name, value)
 
     @property
     def verdict(self) -> Verdict:
-        """That of the sensitivity analysis, or the weaker one of the evaluation where there is none."""
+        """The verdict of the sensitivity analysis, or the weaker one of the evaluation where there is none."""
         return (self.sensitivity or self.evaluation).verdict
 
     def bounds_by(self, metric: str | None = None) -> Bounds | None:
         """The bounds of a metric, by default of the first; None where there are none."""
         name = self.evaluation.metrics[0] if metric is None else metric
-        return next((each for each in self.bounds if each.metric.name == name), None)
+        return next((bounds for bounds in self.bounds if bounds.metric.name == name), None)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers and all that they rest on, as JSON can hold them."""
-        numbers: dict[str, Any] = view("numbers.report_numbers")(self)
-        return numbers
+        return dict(view("numbers.report_numbers")(self))
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        text: str = view("numbers.as_json")(self.to_dict())
+        text = str(view("numbers.as_json")(self.to_dict()))
         if path is not None:
             write_whole(path, text + "\n")
         return text
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """The report, one file that needs no network.
-
-        Parameters
-        ----------
-        path : path
-            Where it is written; a file there is replaced.
-        title : str, optional
-            Its heading.
-
-        Returns
-        -------
-        Path
-        """
-        written: Path = view("html.write_report")(self, Path(path), title)
-        return written
+        """The report, one file that needs no network; arguments as for :meth:`Evaluation.to_html`."""
+        return Path(view("html.write_report")(self, Path(path), title))
 
     def __repr__(self) -> str:
         shown = [name for name, value in vars(self).items() if name != "evaluation" and value]
@@ -115,16 +99,16 @@ def full_report(
     phases: Phases | None = None,
     curves: bool = True,
 ) -> Report:
-    """Run all that a report shows; without ``curves``, what is told beside the scores alone."""
+    """Run all that a report shows; without ``curves``, what is said beside the scores alone."""
     phase = phases or (lambda name: lambda done, total: None)
     report = Report(evaluation)
     phase("Bounds without assumptions")
     with suppress(ValueError):  # some metrics have none
         report = replace(report, bounds=(evaluation.bounds(),))
-    if any(each.varies_with_copula and each.answered for each in evaluation.results.values()):
+    if any(scores.adjustment.rests_on_copula and scores.answered for scores in evaluation.results.values()):
         measured = None if sensitivity is None else sensitivity.benchmarks
         if measured is None:
-            with suppress(ValueError):  # which the range tells
+            with suppress(ValueError):  # the plausible range says why
                 measured = evaluation.benchmarks(phase("Benchmarks from covariates"))
         sensitivity = sensitivity or evaluation.sensitivity(
             hazard_ratio_by=hazard_ratio_by,
@@ -147,34 +131,25 @@ def full_report(
 
 
 def _with_curves(report: Report, phase: Phases) -> Report:
-    """The curves of the report under the primary adjustment, with how far they may be off."""
+    """Return the report with the curves under the primary adjustment and their errors."""
     evaluation, primary = report.evaluation, report.evaluation.primary
     data, values = evaluation.data, results_of(evaluation).values
     with_curves = data.scored_by(DCalibration())
-    curves, profiles = dict[tuple[str, str], CurveErrors](), dict[tuple[str, str], CurveErrors]()
-    calibration = dict[tuple[str, str, float], CalibrationCurve]()
-    d_calibration = dict[tuple[str, str], DCalibrationResult]()
-    decisions = dict[tuple[str, float], dict[str, DecisionCurve]]()
+    fields = ("curves", "profiles", "calibration", "d_calibration", "decision_curves")
+    shown: dict[str, Any] = {name: {} for name in fields}
     for k, metric in enumerate(data.metrics):
         phase(f"Intervals of curves: {metric.label}")(k, len(data.metrics))
         scored = values[metric.name]
         time = data.horizon.time if metric.at is None else metric.at
         if any(value.curve is not None for value in scored.values()):
-            curves[metric.name, primary] = curve_errors(evaluation, metric.name)
+            shown["curves"][metric.name, primary] = curve_errors(evaluation, metric.name)
         if metric.profile_style in ("calibration", "levels"):
             for model in scored:
-                calibration[primary, model, time] = evaluation.calibration_curve(model, time)
-                if model in with_curves and (primary, model) not in d_calibration:
-                    d_calibration[primary, model] = evaluation.d_calibration(model)
+                shown["calibration"][primary, model, time] = evaluation.calibration_curve(model, time)
+                if model in with_curves and (primary, model) not in shown["d_calibration"]:
+                    shown["d_calibration"][primary, model] = evaluation.d_calibration(model)
         elif metric.profile_style == "decision" and scored:
-            decisions[primary, time] = evaluation.decision_curve(time)
+            shown["decision_curves"][primary, time] = evaluation.decision_curve(time)
         elif any(value.profile is not None for value in scored.values()):
-            profiles[metric.name, primary] = profile_errors(evaluation, metric.name)
-    return replace(
-        report,
-        curves=curves,
-        profiles=profiles,
-        calibration=calibration,
-        d_calibration=d_calibration,
-        decision_curves=decisions,
-    )
+            shown["profiles"][metric.name, primary] = profile_errors(evaluation, metric.name)
+    return replace(report, **shown)

@@ -21,7 +21,7 @@ from cocensor._checks import (
     to_numpy,
 )
 from cocensor._notes import Note, noted
-from cocensor._parallel import one_blas_thread
+from cocensor._parallel import ProgressCount, one_blas_thread
 from cocensor.adjustments import Adjustment, Fitted, Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
@@ -58,13 +58,13 @@ from cocensor.study.scores import (
 from cocensor.warnings import FitWarning, collected
 
 _ONE_EACH = "every subject counts once, and as independent of the others"
-#: Why what users may look for is not there, by argument.
+#: By argument that users may look for, why it is not there.
 NOT_YET = {
     **dict.fromkeys(("weights", "sample_weight", "groups", "clusters", "cluster", "strata"), _ONE_EACH),
     **dict.fromkeys(("entry", "landmark"), "every subject is under observation from time 0 on"),
     "cause": "there is one event, and all else is censoring",
 }
-#: What scores by the true event times are called.
+#: The name of the scores by the true event times.
 TRUTH = "truth"
 # Files may write one and the same time with other last digits.
 _ROUNDING = 1e-9
@@ -102,7 +102,7 @@ def evaluate(
         By name: :class:`Predictions`, a pair ``(times, array)``, an array (n_test, n_times) at ``times``, a frame with
         times in its columns or its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted
         estimator of scikit-survival, lifelines or pycox, which then predicts for ``x_test``.
-        An array (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and
+        An array (n_test,) is a risk score, the higher the riskier: metrics of order alone, ``"auc"`` and
         ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
         metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are
         refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a refusal. The
@@ -172,7 +172,7 @@ def evaluate(
     -----
     Between its times a curve is a line, in whatever form it is given. It is a step function where it is known to be
     one (predictions of scikit-survival's models, of lifelines' Cox model and of ours) or where
-    ``Predictions(times, array, interpolation="step")`` says so. Where nothing says which, a note tells what steps would
+    ``Predictions(times, array, interpolation="step")`` says so. Where nothing says which, a note says what steps would
     give, if that moves the first score under the primary adjustment by more than a tenth of its standard error (without
     standard errors, by more than 1 %).
 
@@ -243,7 +243,7 @@ def run(
     choice: CopulaChoice | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Do what a plan asks for; the other arguments are those of :func:`evaluate`.
+    """Run a plan; the other arguments are those of :func:`evaluate`.
 
     ``fits`` are adjustments of the plan that were fitted elsewhere, by name, and ``choice`` is what chose its copula.
     """
@@ -252,30 +252,31 @@ def run(
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     given = Samples.of(test, x_test, train, x_train, _as_folds(folds, len(test)))
     fits = dict(fits or {})
-    as_they_are = {each.name: fits.get(each.name, each.adjustment) for each in plan.adjustments}
-    samples, notes = usable_samples(given, plan.covariates, as_they_are)
+    given_adjustments = {
+        planned.name: fits.get(planned.name, planned.adjustment) for planned in plan.adjustments
+    }
+    samples, notes = usable_samples(given, plan.covariates, given_adjustments)
     notes += about_censoring(samples)
     times = times_of_samples(plan, samples)
     _check_names(models)
-    asked_times = None if plan.times is None else np.array(plan.times)
-    predictions, refused = _predictions(models, x_test, asked_times, test, notes)
+    given_times = None if plan.times is None else np.array(plan.times)
+    predictions, refused = _predictions(models, x_test, given_times, test, notes)
     data = prepared(plan, samples, predictions, refused, tuple(models), times, notes)
-    library = next((found for x in (x_train, x_test) if (found := library_of(x)) is not None), None)
+    library = library_of(x_train) or library_of(x_test)
     data, start = assuming(plan, replace(data, library=library), fits, choice, notes)
     adjustments, left_out = plan.under(data.assumed.copula)
     notes += left_out
-    report = progress or (lambda done, total: None)
-    report(0, len(adjustments))
+    finished = ProgressCount(len(adjustments), progress)
     results: dict[str, AdjustmentScores] = {}
-    for done, (name, (label, each)) in enumerate(adjustments.items(), start=1):
-        fitted, start = fits_under(data, name, label, fits.get(name, each), start)
+    for name, (label, adjustment) in adjustments.items():
+        fitted, start = fits_under(data, name, label, fits.get(name, adjustment), start)
         results[name] = scores_of(data, fitted, Scoring(data, name))
-        report(done, len(adjustments))
+        finished.count()
     truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
-    found = build_evaluation(plan, data, results, notes, truth)
+    evaluation = build_evaluation(plan, data, results, notes, truth)
     if plan.n_resamples is None:
-        return found
-    return found.bootstrap(plan.n_resamples, seed=plan.seed, progress=progress)
+        return evaluation
+    return evaluation.bootstrap(plan.n_resamples, seed=plan.seed, progress=progress)
 
 
 def assuming(
@@ -285,40 +286,35 @@ def assuming(
     choice: CopulaChoice | None,
     notes: list[Note],
 ) -> tuple[EvaluationData, Fitted | None]:
-    """What is scored, with the copula that the plan assumes; and a fit that others may start from, if there is one."""
+    """Return the data with the copula that the plan assumes; and a fit that others may start from, if there is one."""
     start: Fitted | None = None
-    assumed = AssumedCopula()
-    if not plan.takes_copula:
-        if plan.copula is not None:
-            notes.append(noted("copula_unused"))
-    elif plan.copula is None:
-        assumed = AssumedCopula(origin="independence")
-    elif choice is not None:
+    assumed = AssumedCopula(origin="independence" if plan.takes_copula else "unused")
+    if plan.copula is not None and not plan.takes_copula:
+        notes.append(noted("copula_unused"))
+    elif plan.copula is not None and choice is not None:
         assumed = AssumedCopula(choice.copula, "selected", SuggestedCopula(choice, "own"))
     elif isinstance(plan.copula, Copula):
         assumed = AssumedCopula(plan.copula, "given")
-    else:
+    elif plan.copula == "select":
         shared, start = _fitted_imputation(plan, data, fits)
         hint = suggest_copula(data.samples, shared)
         if hint.choice is None:
             notes.append(noted("no_copula_selected", why=str(hint.notes[0])))
-            assumed = AssumedCopula(origin="independence")
         else:
             notes += hint.notes
             assumed = AssumedCopula(hint.choice.copula, "selected", hint)
     copula = assumed.copula
     if not copula.is_independence:
-        notes.append(
-            noted("copula_assumed", family=copula.name, tau=float(copula.tau), origin=assumed.origin)
-        )
+        tau = float(copula.tau)
+        notes.append(noted("copula_assumed", family=copula.name, tau=tau, origin=assumed.origin))
     return replace(data, assumed=assumed), start
 
 
 def _fitted_imputation(
     plan: Plan, data: EvaluationData, fits: Mapping[str, Fitted]
 ) -> tuple[Fitted | None, Fitted | None]:
-    """The shared imputation at independence, None where it cannot be fitted; and the same where others may start."""
-    shared = imputation_among([fits.get(each.name, each.adjustment) for each in plan.adjustments])
+    """Return the shared imputation at independence, None if it cannot be; and again if others may start there."""
+    shared = imputation_among([fits.get(planned.name, planned.adjustment) for planned in plan.adjustments])
     if shared is None or isinstance(shared, Fitted):
         return shared, None
     try:
@@ -336,34 +332,35 @@ def build_evaluation(
     notes: Sequence[Note],
     truth: AdjustmentScores | None = None,
 ) -> Evaluation:
-    """What comes back, with its checks."""
-    if not any(each.answered for each in results.values()):
-        reason = next(note for each in results.values() for note in each.notes_of("missing"))
+    """Return the evaluation with its checks."""
+    if not any(scores.answered for scores in results.values()):
+        reason = next(note for scores in results.values() for note in scores.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     about = [] if data.confidence_level is None else [about_intervals(results)]
-    found = Evaluation(plan, data, results, (*notes, *about), truth=truth)
-    return replace(found, checks=find_checks(found), notes=(*found.notes, *read_as_steps(found)))
+    evaluation = Evaluation(plan, data, results, (*notes, *about), truth=truth)
+    notes = (*evaluation.notes, *read_as_steps(evaluation))
+    return replace(evaluation, checks=find_checks(evaluation), notes=notes)
 
 
 def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
-    """The event times of all subjects, which agree with what was observed of them."""
+    """Return the event times of all subjects, which agree with what was observed of them."""
     times = as_times(as_vector(values, name), name)
     check_length(times, name, len(y), "y_test")
     off = times - y.time
     slack = _ROUNDING * y.time
     other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
-    for bad, seen, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
+    for bad, observed, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
-                f"{name} must {rule} an observed {seen}, but row {row} is {times[row]:.9g}, and its {seen} was at "
-                f"{y.time[row]:.9g}."
+                f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was "
+                f"at {y.time[row]:.9g}."
             )
     return times
 
 
 def _as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
-    """Labels of the fold that each of ``n`` test subjects was left out in."""
+    """Return labels of the fold that each of ``n`` test subjects was left out in."""
     if folds is None:
         return None
     check_length(folds, "folds", n, "y_test")
@@ -391,7 +388,7 @@ def _check_names(models: Any) -> None:
 def _predictions(
     models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
 ) -> tuple[dict[str, Predicted], dict[str, Exception]]:
-    """The predictions of every model by name, and why a model has none."""
+    """Return the predictions of every model by name, and why a model has none."""
     predictions, refused = dict[str, Predicted](), dict[str, Exception]()
     given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
     for name, model in models.items():
@@ -426,14 +423,14 @@ def survival_scorer(
     y_train: Any = None,
     x_train: Any = None,
 ) -> Scorer:
-    """A scorer for ``cross_val_score`` and ``GridSearchCV``: greater is better, so that a loss is negated.
+    """A scorer for ``cross_val_score`` and ``GridSearchCV``: higher is better, so that a loss is negated.
 
     All folds are scored on one interval, which ``times``, ``horizon`` or ``y_train`` must fix.
 
     Parameters
     ----------
     metric, adjustment, copula, covariates
-        As in :func:`evaluate`; one of each. By default candidates are judged by imputation given their own prediction,
+        As in :func:`evaluate`; one of each. By default candidates are scored by imputation given their own prediction,
         as one is seen at a time, and the covariates; without a copula, at independence.
     times : array-like, optional
         Times to score at; by default 100, equally spaced from 0 to the horizon.
@@ -456,8 +453,8 @@ def survival_scorer(
     >>> X, y = load_whas500()
     >>> frank = cc.Frank.from_tau(0.3)
     >>> scorer = cc.survival_scorer(copula=frank, horizon=1000.0)
-    >>> found = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
-    >>> bool((found < 0).all())
+    >>> scores = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
+    >>> bool((scores < 0).all())
     True
     """
     [chosen] = as_metrics(metric)
@@ -474,14 +471,14 @@ def survival_scorer(
         grid = time_grid(([end], [True]), n=N_TIMES, horizon=end)
     else:
         raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
-    made = chosen_adjustment(adjustment, copula)
-    needs = made.needs if isinstance(made, Adjustment) else frozenset()
+    under = chosen_adjustment(adjustment, copula)
+    needs = under.needs if isinstance(under, Adjustment) else frozenset()
     if x_train is not None and y_train is None:
         raise ValueError("y_train is needed where x_train is given.")
     if "covariates" in needs and y_train is not None and x_train is None:
         raise ValueError("x_train is needed beside y_train for an adjustment given covariates.")
     chosen.grid(TimeGrid.of(grid))  # refuses a time past the last
-    return Scorer(chosen, made, grid, y_train, x_train, covariates)
+    return Scorer(chosen, under, grid, y_train, x_train, covariates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -496,11 +493,11 @@ class Scorer:
     covariates: Any = "all"
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """How well ``estimator`` predicts for ``X``; greater is better."""
+        """Return the score of ``estimator`` for ``X``; higher is better."""
         try:
             test = Survival.coerce(y, "y")
             train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
-            last = min(each.t_max for each in (test, train) if each is not None)
+            last = min(y.t_max for y in (test, train) if y is not None)
             if self.times.max() > last:
                 raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
             given = Samples.of(test, X, train, self.x_train)

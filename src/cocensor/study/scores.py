@@ -61,10 +61,10 @@ class Score(Estimate):
         self, confidence_level: float = 0.95, method: Method | None = None
     ) -> ConfidenceInterval:
         """Where the true value lies; see :meth:`Estimate.confidence_interval`."""
-        found = super().confidence_interval(confidence_level, method)
+        interval = super().confidence_interval(confidence_level, method)
         if not self.range[0] <= self.value <= self.range[1]:  # weights that stand for too many subjects
-            return found
-        return ConfidenceInterval(*np.clip(found, *self.range).tolist())
+            return interval
+        return ConfidenceInterval(*np.clip(interval, *self.range).tolist())
 
     def __float__(self) -> float:
         return self.value
@@ -74,7 +74,7 @@ class Score(Estimate):
 class AdjustmentScores:
     """All scores under one adjustment, and what they rest on."""
 
-    #: By which the adjustment is asked for, and what it is called in tables.
+    #: The name of the adjustment, and its label in tables.
     name: str
     label: str
     adjustment: Adjustment
@@ -92,9 +92,9 @@ class AdjustmentScores:
     notes: tuple[Note, ...] = ()
     #: Whether the adjustment was fitted elsewhere, and given so.
     given_fitted: bool = False
-    #: Of the bootstrap that the errors are from; None where they are analytic.
+    #: The bootstrap that the errors are from; None where they are analytic.
     resampling: Resampling | None = None
-    #: How well the joint models of the test outcomes fit, where the adjustment has such.
+    #: The fit of the joint models of the test outcomes, where the adjustment has such.
     imputation_fit: ImputationFit | None = field(default=None, repr=False)
     #: The mean hazard ratio of dropouts right after leaving, where each model has a fit of its own the geometric mean
     #: of theirs; None where it is not known.
@@ -119,11 +119,6 @@ class AdjustmentScores:
         """Whether any model has a score."""
         return any(self.values.values())
 
-    @property
-    def varies_with_copula(self) -> bool:
-        """Whether another copula would change the scores."""
-        return self.adjustment.rests_on_copula
-
     def value(self, metric: str, model: str) -> float:
         """The score of a model; NaN where there is none."""
         value = self.values[metric].get(model)
@@ -140,21 +135,17 @@ class AdjustmentScores:
 
 
 def missing_notes(scores: AdjustmentScores, notes: Sequence[Note], model: str) -> tuple[Note, ...]:
-    """Why a model has no score, among the notes of an adjustment and those of the evaluation."""
-    return tuple(
-        note
-        for note in (*scores.notes, *notes)
-        if note.kind == "missing" and note.about.model in (None, model)
-    )
+    """Return why a model has no score, of the notes of an adjustment and those of the evaluation."""
+    reasons = (note for note in (*scores.notes, *notes) if note.kind == "missing")
+    return tuple(note for note in reasons if note.about.model in (None, model))
 
 
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
-    with_copula = any(
-        scores.varies_with_copula
-        and any(np.isfinite(errors.standard_errors).any() for errors in scores.errors.values())
-        for scores in results.values()
+    errors = (
+        e for scores in results.values() if scores.adjustment.rests_on_copula for e in scores.errors.values()
     )
+    with_copula = any(np.isfinite(estimates.standard_errors).any() for estimates in errors)
     return noted("intervals_are_about", copula=with_copula)
 
 
@@ -168,47 +159,41 @@ def fits_under(
     adjustment: Adjustment | Fitted,
     start: Fitted | None = None,
 ) -> tuple[AdjustmentScores, Fitted | None]:
-    """An adjustment fitted to serve all models and the reference curve, without scores; and what the next may start at.
+    """Fit an adjustment to serve all models and the reference curve; return it without scores, and the next start.
 
-    From ``start``, an earlier fit to the same samples and predictions, it is moved where the two adjustments differ by
-    their copula alone. The next may start at a fit that serves all models, rests on a copula and raised no warning.
+    An earlier fit to the same samples and predictions, ``start``, is moved where the two adjustments differ by their
+    copula alone. The next may start at a fit that serves all models, rests on a copula and raised no warning.
     """
-    given_fitted, value = (
-        isinstance(adjustment, Fitted),
-        adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment,
-    )
     predictions = {**data.predictions, REFERENCE: data.reference}
-    served, notes = list[Served](), list[Note]()
-    with collected(HorizonWarning, FitWarning) as warned:
-        if isinstance(adjustment, Fitted):
-            served.append((adjustment, tuple(predictions)))
-        else:
-            for models in data.samples.groups(adjustment, predictions):
-                # The reference has no say in what all models are scored by.
-                given = {model: of for model, of in models.items() if model != REFERENCE} or models
-                try:
-                    if start is not None and _differs_by_copula(start.adjustment, adjustment):
-                        fitted = start.with_copula(getattr(adjustment, "copula", None))
-                    else:
-                        fitted = data.samples.fit(adjustment, given)
-                    served.append((fitted, tuple(models)))
-                except ValueError as error:
-                    notes += missing(data, name, models, noted("no_score", why=str(error)))
-    notes += [noted("warned", adjustment=name, why=text) for text in warned]
     values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in data.metrics}
-    fits = AdjustmentScores(
-        name, label, value, tuple(served), values, {}, notes=tuple(notes), given_fitted=given_fitted
-    )
-    if value.rests_on_copula and not (warned or given_fitted) and len(served) == 1:
-        start = served[0][0]
+    if isinstance(adjustment, Fitted):
+        served = ((adjustment, tuple(predictions)),)
+        fits = AdjustmentScores(name, label, adjustment.adjustment, served, values, {}, given_fitted=True)
+        return fits, start
+    fitted_to, notes = list[Served](), list[Note]()
+    with collected(HorizonWarning, FitWarning) as warned:
+        for models in data.samples.groups(adjustment, predictions):
+            # The reference has no say in what all models are scored by.
+            given = {model: curves for model, curves in models.items() if model != REFERENCE} or models
+            try:
+                if start is not None and _differs_by_copula(start.adjustment, adjustment):
+                    fitted = start.with_copula(getattr(adjustment, "copula", None))
+                else:
+                    fitted = data.samples.fit(adjustment, given)
+                fitted_to.append((fitted, tuple(models)))
+            except ValueError as error:
+                notes += missing(data, name, models, noted("no_score", why=str(error)))
+    notes += [noted("warned", adjustment=name, why=text) for text in warned]
+    fits = AdjustmentScores(name, label, adjustment, tuple(fitted_to), values, {}, notes=tuple(notes))
+    if adjustment.rests_on_copula and not warned and len(fitted_to) == 1:
+        start = fitted_to[0][0]
     return fits, start
 
 
 def _differs_by_copula(one: Adjustment, other: Adjustment) -> bool:
     """Whether two adjustments that rest on copulas are the same but for these."""
-    if type(one) is not type(other) or not (one.rests_on_copula and other.rests_on_copula):
-        return False
-    return one.with_copula(getattr(other, "copula", None)) == other
+    comparable = type(one) is type(other) and one.rests_on_copula and other.rests_on_copula
+    return comparable and one.with_copula(getattr(other, "copula", None)) == other
 
 
 # --- scores -----------------------------------------------------------------------------------------------
@@ -227,7 +212,7 @@ def scores_of(data: EvaluationData, fits: AdjustmentScores, scoring: Scoring) ->
     with collected(HorizonWarning, FitWarning) as warned:
         scoring.answered_by(fits.served)
     scored = {model for values in scoring.values.values() for model in values}
-    # Of an imputation model that was fitted elsewhere, what its subjects were given is not known here.
+    # What the subjects of an imputation model that was fitted elsewhere were given is not known here.
     own = () if data.streamed is not None and fits.given_fitted else fits.served
     fit = imputation_fit(data.learning, own, scored)
     others = [note for note in fits.notes if note.kind != "caution"]
@@ -240,17 +225,17 @@ def scores_of(data: EvaluationData, fits: AdjustmentScores, scoring: Scoring) ->
 
 
 def score_with_metric(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
-    """The scores of all models, and of the reference, by another metric, under fits that there are."""
+    """Return the scores of all models, and of the reference, by another metric, under the same fits."""
     with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
         return Scoring(replace(data, metrics=(metric,)), before.name).answered_by(before.served).onto(before)
 
 
 def refit(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
-    """The same models served by other fits, such as those under another copula, to be scored again."""
+    """Return the same models served by other fits, such as those under another copula, to be scored again."""
     served = [(fitted, tuple(name for name in names if name != REFERENCE)) for fitted, names in before.served]
-    if not any(names for _, names in served):
-        raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
     fits = tuple((move(fitted), names) for fitted, names in served if names)
+    if not fits:
+        raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
     return replace(before, adjustment=fits[0][0].adjustment, served=fits)
 
 
@@ -277,17 +262,14 @@ def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> Adjustm
 
 
 def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
-    """The notes, where what holds of every model for the same reason is said once."""
+    """Return the notes, where what holds of every model for the same reason is said once."""
+    of_all = [replace(note, about=note.about._replace(model=None)) for note in notes]
     about: dict[Note, set[str | None]] = {}
-    for note in notes:
-        about.setdefault(_about_all(note), set()).add(note.about.model)
-    return list(
-        dict.fromkeys(_about_all(note) if about[_about_all(note)] >= set(models) else note for note in notes)
-    )
-
-
-def _about_all(note: Note) -> Note:
-    return replace(note, about=note.about._replace(model=None))
+    for note, general in zip(notes, of_all, strict=True):
+        about.setdefault(general, set()).add(note.about.model)
+    said_of_all = {general for general, named in about.items() if named >= set(models)}
+    pairs = zip(notes, of_all, strict=True)
+    return list(dict.fromkeys(general if general in said_of_all else note for note, general in pairs))
 
 
 class Scoring:
@@ -300,13 +282,13 @@ class Scoring:
         self.notes: list[Note] = []
         self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in data.metrics}
         self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in data.metrics}
-        #: Of each fit, the hazard ratio of dropouts at the latest time that was asked for.
+        #: By fit, the hazard ratio of dropouts at the latest time that is scored.
         self._hazard_ratios: list[float | None] = []
 
     def onto(
         self, before: AdjustmentScores, *, with_batches: bool = False, **changes: Any
     ) -> AdjustmentScores:
-        """The scores, with what they rest on; rows of their errors by batches of subjects where asked for."""
+        """Return the scores, with what they rest on; rows of their errors by batches of subjects if wanted."""
         scores = replace(
             before,
             values=self.values,
@@ -327,7 +309,7 @@ class Scoring:
 
     @property
     def hazard_ratio(self) -> float | None:
-        """The geometric mean over the fits; None where one of them does not tell it."""
+        """The geometric mean over the fits; None where it is unknown for one of them."""
         ratios = [ratio for ratio in self._hazard_ratios if ratio is not None]
         if not ratios or len(ratios) < len(self._hazard_ratios):
             return None
@@ -349,13 +331,13 @@ class Scoring:
             able = [name for name in models if name in scored]
             if not able:
                 continue
-            grid = self.data.grid_of(metric)
+            grid = metric.grid(self.data.grid)
             if status is None or status.grid != grid:
                 try:
                     status = self.make_status(fitted, grid)
                 except ValueError as error:
                     status = None
-                    self._missing(able, noted("no_score", why=str(error)))
+                    self._add_missing(able, noted("no_score", why=str(error)))
                     continue
                 if grid.last > latest:  # about as many dropouts as there are
                     latest, ratio = grid.last, status.hazard_ratio
@@ -372,17 +354,17 @@ class Scoring:
         return metric.evaluate(status, read), None
 
     def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
-        """How the subjects at hand stand for those whose values these are; None where these are their own."""
+        """The subjects at hand as a subsample of those whose values these are; None where they are the same."""
         return None
 
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
-        """Who is event-free at some times."""
+        """Return the weights at some times."""
         return self.data.status(fitted, grid)
 
     def _evaluate(self, metric: Metric, fitted: Fitted, models: Sequence[str], status: EventWeights) -> None:
         if status.valid_until <= status.grid.last:
             when = self.data.time_axis.named(status.valid_until)
-            self._missing(models, noted("no_score_from", time=status.valid_until, when=when))
+            self._add_missing(models, noted("no_score_from", time=status.valid_until, when=when))
             return
         if set(models) != {REFERENCE}:
             self.notes += [note.on(adjustment=self.adjustment) for note in status.notes]
@@ -391,11 +373,11 @@ class Scoring:
         try:
             values, linearised = self.evaluate(fitted, metric, status, read)
         except ValueError as error:
-            self._missing(models, noted("metric_failed", metric=metric.label, why=str(error)))
+            self._add_missing(models, noted("metric_failed", metric=metric.label, why=str(error)))
             return
         undefined = [name for name, value in values.items() if not np.isfinite(value.value)]
         if undefined:
-            self._missing(undefined, noted("metric_undefined", metric=metric.label, why=metric.undefined))
+            self._add_missing(undefined, noted("metric_undefined", metric=metric.label, why=metric.undefined))
             values = {name: value for name, value in values.items() if name not in undefined}
             linearised = None
         if self.data.confidence_level is not None and values:
@@ -411,7 +393,7 @@ class Scoring:
         read: Mapping[str, Predicted],
         linearised: Linearised | None,
     ) -> None:
-        """How far the values of some models may be off, or why that is not known."""
+        """Add the errors of the values of some models, or why they are not known."""
         subsample = self.subsample_for(metric, list(read))
         try:
             if status.n < 2:
@@ -426,19 +408,21 @@ class Scoring:
         self.notes += [note.on(adjustment=self.adjustment) for note in status.interval_caveats]
         self._influences[metric.name] |= {name: influences[m] for m, name in enumerate(read)}
 
-    def _missing(self, models: Sequence[str], why: Note) -> None:
+    def _add_missing(self, models: Sequence[str], why: Note) -> None:
         self.notes += missing(self.data, self.adjustment, models, why)
 
 
 def missing(data: EvaluationData, adjustment: str, models: Iterable[str], why: Note) -> list[Note]:
-    """Why models have no score, once for all if all have none for one reason."""
+    """Return why models have no score, once for all if all have none for one reason."""
     named, note = [name for name in models if name != REFERENCE], why.on(adjustment=adjustment)
     return [note] if set(named) == set(data.predictions) else [note.on(model=name) for name in named]
 
 
-# Of the resamples, how many without a score lead to a caution, and how many leave no interval.
+# The shares of resamples without a score that lead to a caution, and that leave no interval.
 _MANY_FAILED, _TOO_MANY_FAILED = 0.05, 0.5
 _GIVEN_FITTED = "the adjustment was given fitted, and cannot be fitted again."
+#: In one resample: by metric and model the score, and why there is none.
+_Replicate = tuple[dict[str, dict[str, float]], tuple[Note, ...]]
 
 
 def bootstrapped(
@@ -448,108 +432,89 @@ def bootstrapped(
     progress: Progress | None = None,
     n_jobs: int | None = None,
 ) -> dict[str, AdjustmentScores]:
-    """The same scores with the errors of a bootstrap, for every adjustment from the same resamples.
+    """Return the scores with the errors of a bootstrap, for every adjustment from the same resamples.
 
     Each resample has a generator of its own: what is drawn does not depend on the number of threads.
     """
-    replicates = {
-        name: _Replicates(scores, how)
+    refitted = [
+        name
         for name, scores in results.items()
-        if scores.answered and not _cannot_be_refitted(scores)
-    }
+        # Some came fitted, and not to the test subjects.
+        if scores.answered
+        and not (scores.given_fitted and any(fit.design is None for fit, _ in scores.served))
+    ]
     data.at_the_times  # noqa: B018 - computed once, before threads ask for it
     resamples = ProgressCount(how.n_resamples, progress)
 
-    def score(number: int, seed: np.random.SeedSequence, stopped: Event) -> None:
+    def score(seed: np.random.SeedSequence, stopped: Event) -> dict[str, _Replicate]:
+        replicate: dict[str, _Replicate] = {}
         if stopped.is_set():
-            return
+            return replicate
         drawn = ResampledData.of(data, Resample.draw(data.samples, np.random.default_rng(seed)))
-        for name, kept in replicates.items():
+        for name in refitted:
             if stopped.is_set():
-                return
-            kept.keep(number, scores_in_resample(drawn, results[name]))
+                return replicate
+            scores = scores_in_resample(drawn, results[name])
+            replicate[name] = _numbers(scores), tuple(dict.fromkeys(scores.notes_of("missing")))
         resamples.count()
+        return replicate
 
     seeds = np.random.SeedSequence(how.seed).spawn(how.n_resamples)
     # The evaluation itself has noted what there is to warn of.
     with collected(HorizonWarning, FitWarning):
-        in_threads([partial(score, *each) for each in enumerate(seeds)], n_jobs)
+        replicates = in_threads([partial(score, seed) for seed in seeds], n_jobs)
     models = tuple(data.predictions)
     return {
-        name: replicates[name].scores(models) if name in replicates else _without_errors(scores, how)
+        name: _with_errors(scores, how, [replicate[name] for replicate in replicates], models)
+        if name in refitted
+        else _without_errors(scores, how)
         for name, scores in results.items()
     }
 
 
-def _cannot_be_refitted(scores: AdjustmentScores) -> bool:
-    """Whether it came fitted, and not to the test subjects."""
-    return scores.given_fitted and any(fitted.design is None for fitted, _ in scores.served)
-
-
 def _without_errors(scores: AdjustmentScores, how: Resampling) -> AdjustmentScores:
-    """Scores that a bootstrap cannot give errors."""
-    errors = {
-        metric: Estimates(
-            tuple(values),
-            np.array(list(values.values())),
-            np.empty((0, len(values))),
-            missing=dict.fromkeys(values, _GIVEN_FITTED),
-        )
-        for metric, values in _numbers(scores).items()
-    }
+    """Return scores that a bootstrap cannot give errors."""
+    errors = {}
+    for metric, values in _numbers(scores).items():
+        missing, none = dict.fromkeys(values, _GIVEN_FITTED), np.empty((0, len(values)))
+        errors[metric] = Estimates(tuple(values), np.array(list(values.values())), none, missing=missing)
     return replace(scores, errors=errors, batches={}, resampling=how)
 
 
 def _numbers(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
-    """By metric, those of the models and of the reference."""
+    """By metric, the scores of the models and of the reference."""
     return {
         metric: {name: value.value for name, value in scores.with_reference(metric).items()}
         for metric in scores.values
     }
 
 
-class _Replicates:
-    """The scores under one adjustment in all resamples, by metric (resamples, models and the reference)."""
-
-    def __init__(self, scores: AdjustmentScores, how: Resampling) -> None:
-        self.of_all, self.how, self.own = scores, how, _numbers(scores)
-        self.values = {
-            metric: np.full((how.n_resamples, len(own)), np.nan) for metric, own in self.own.items()
+def _with_errors(
+    scores: AdjustmentScores, how: Resampling, replicates: list[_Replicate], models: tuple[str, ...]
+) -> AdjustmentScores:
+    """Return the scores of all subjects with the standard errors of the resamples."""
+    n, reasons = how.n_resamples, Counter(note for _, notes in replicates for note in notes)
+    why = str(reasons.most_common(1)[0][0]) if reasons else None
+    because = "." if why is None else f": {why}"
+    errors, cautions = {}, list[Note]()
+    for metric, own in _numbers(scores).items():
+        table = np.array([[values[metric].get(name, np.nan) for name in own] for values, _ in replicates])
+        failed = dict(zip(own, np.isnan(table).sum(axis=0), strict=True))
+        missing = {
+            name: f"only {n - count} of {n} resamples have a score{because}"
+            for name, count in failed.items()
+            if count > _TOO_MANY_FAILED * n
         }
-        #: By resample, why there was none.
-        self.reasons: dict[int, tuple[Note, ...]] = {}
-
-    def keep(self, number: int, scores: AdjustmentScores) -> None:
-        for metric, values in _numbers(scores).items():
-            self.values[metric][number] = [values.get(name, np.nan) for name in self.own[metric]]
-        self.reasons[number] = tuple(dict.fromkeys(scores.notes_of("missing")))
-
-    def scores(self, models: tuple[str, ...]) -> AdjustmentScores:
-        """The scores of all subjects with the standard errors of the resamples."""
-        before, n = self.of_all, self.how.n_resamples
-        reasons = Counter(note for number in sorted(self.reasons) for note in self.reasons[number])
-        why = str(reasons.most_common(1)[0][0]) if reasons else None
-        because = "." if why is None else f": {why}"
-        errors, cautions = {}, list[Note]()
-        for metric, own in self.own.items():
-            failed = dict(zip(own, np.isnan(self.values[metric]).sum(axis=0), strict=True))
-            missing = {
-                name: f"only {n - count} of {n} resamples have a score{because}"
-                for name, count in failed.items()
-                if count > _TOO_MANY_FAILED * n
-            }
-            values = np.array(list(own.values()))
-            errors[metric] = Estimates(
-                tuple(own), values, np.empty((0, values.size)), self.values[metric], missing
-            )
-            cautions += [
-                noted("resamples_failed", adjustment=before.name, model=name, share=count / n, why=why)
-                for name, count in failed.items()
-                if count > _MANY_FAILED * n and name != REFERENCE
-            ]
-        resampled = noted("resampled", adjustment=before.name, n=n, seed=self.how.seed)
-        notes = (resampled, *merged(cautions, models))
-        of_resamples = () if before.resampling is None else before.resampling.notes
-        kept = [note for note in before.notes if note not in of_resamples and note.code != "no_interval"]
-        resampling = replace(self.how, notes=notes)
-        return replace(before, errors=errors, batches={}, resampling=resampling, notes=(*kept, *notes))
+        values, none = np.array(list(own.values())), np.empty((0, len(own)))
+        errors[metric] = Estimates(tuple(own), values, none, table, missing)
+        cautions += [
+            noted("resamples_failed", adjustment=scores.name, model=name, share=count / n, why=why)
+            for name, count in failed.items()
+            if count > _MANY_FAILED * n and name != REFERENCE
+        ]
+    resampled = noted("resampled", adjustment=scores.name, n=n, seed=how.seed)
+    notes = (resampled, *merged(cautions, models))
+    of_resamples = () if scores.resampling is None else scores.resampling.notes
+    kept = [note for note in scores.notes if note not in of_resamples and note.code != "no_interval"]
+    resampling = replace(how, notes=notes)
+    return replace(scores, errors=errors, batches={}, resampling=resampling, notes=(*kept, *notes))

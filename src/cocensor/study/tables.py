@@ -22,7 +22,6 @@ from cocensor.study.ranking import standing
 
 TableKind = Literal["scores", "differences", "ranks", "curves", "profiles"]
 _ERRORS = ("standard_error", "low", "high")
-_PAIR = ("a", "b", "difference", *_ERRORS, "pvalue", "adjusted_pvalue")
 Row = tuple[Any, ...]
 
 
@@ -40,27 +39,24 @@ def table_of(
     names = list(evaluation.results)
     if adjustment is not None:
         names = [adjustment_named(evaluation.results, adjustment)]
+    rows_of = _ROWS[kind]
     rows = [
-        (by.name, name, *row) for by in metrics for name in names for row in _ROWS[kind](evaluation, by, name)
+        (by.name, name, *row) for by in metrics for name in names for row in rows_of(evaluation, by, name)
     ]
     if metric is not None and not rows and kind in ("curves", "profiles"):
         what = "values over time" if kind == "curves" else "profile curve, such as a ROC curve"
         raise ValueError(f"metric {metrics[0].name!r} has no {what}.")
-    return evaluation.data.frame(("metric", "adjustment", *_columns(evaluation, kind)), rows)
-
-
-def _columns(evaluation: Evaluation, kind: TableKind) -> tuple[str, ...]:
     errors = () if evaluation.data.confidence_level is None else _ERRORS
     bands = () if evaluation.data.confidence_level is None else ("band_low", "band_high")
     truth = () if evaluation.truth is None else ("truth",)
     columns: dict[TableKind, tuple[str, ...]] = {
         "scores": ("model", "score", *errors, "skill", "rank", "best", *truth),
-        "differences": _PAIR,
+        "differences": ("a", "b", "difference", *_ERRORS, "pvalue", "adjusted_pvalue"),
         "ranks": ("model", "rank", "lowest", "highest", "may_be_best"),
         "curves": ("model", "time", "value", *errors, *bands),
         "profiles": ("model", "x", "y", *errors, *bands),
     }
-    return columns[kind]
+    return evaluation.data.frame(("metric", "adjustment", *columns[kind]), rows)
 
 
 def _scored_by(evaluation: Evaluation, metric: Metric) -> Evaluation:
@@ -73,13 +69,13 @@ def _scored_by(evaluation: Evaluation, metric: Metric) -> Evaluation:
 
 def _scores(evaluation: Evaluation, by: Metric, adjustment: str) -> Iterator[Row]:
     level, truth = evaluation.data.confidence_level, evaluation.truth
-    found = standing(evaluation, by.name, adjustment)
+    place = standing(evaluation, by.name, adjustment)
     for model in evaluation.models:
         score = evaluation.score(model, by.name, adjustment)
         errors = () if level is None else (score.standard_error, *score.confidence_interval(level))
         skill = np.nan if score.skill is None else score.skill.value
         true = () if truth is None else (truth.value(by.name, model),)
-        yield model, score.value, *errors, skill, found.ranks.get(model), model in found.best, *true
+        yield model, score.value, *errors, skill, place.ranks.get(model), model in place.best, *true
 
 
 def model_errors(evaluation: Evaluation, metric: Metric, adjustment: str | None = None) -> Estimates:
@@ -111,8 +107,8 @@ def _ranks(evaluation: Evaluation, by: Metric, adjustment: str) -> Iterator[Row]
     errors = errors.only([model for model in errors.names if model in ranks])
     kept = indistinguishable_from_best(errors, by.direction, evaluation.data.level) if ranks else ()
     for model in evaluation.models:
-        known = (ranks[model], *open_ranks[model]) if model in ranks else (None, None, None)
-        yield model, *known, model in kept
+        places = (ranks[model], *open_ranks[model]) if model in ranks else (None, None, None)
+        yield model, *places, model in kept
 
 
 def _open_ranks(
@@ -134,15 +130,15 @@ def _open_ranks(
 def _curves(evaluation: Evaluation, by: Metric, adjustment: str) -> Iterator[Row]:
     values, times = evaluation.results[adjustment].values[by.name], evaluation.data.times
     curves = {model: (times, value.curve) for model, value in values.items() if value.curve is not None}
-    yield from _with_limits(evaluation, by, adjustment, curves, curve_errors)
+    return _with_limits(evaluation, by, adjustment, curves, curve_errors)
 
 
 def _profiles(evaluation: Evaluation, by: Metric, adjustment: str) -> Iterator[Row]:
-    profiles = {
-        model: value.profile for model, value in evaluation.results[adjustment].values[by.name].items()
+    values = evaluation.results[adjustment].values[by.name]
+    curves = {
+        m: (value.profile.x, value.profile.y) for m, value in values.items() if value.profile is not None
     }
-    curves = {model: (profile.x, profile.y) for model, profile in profiles.items() if profile is not None}
-    yield from _with_limits(evaluation, by, adjustment, curves, profile_errors)
+    return _with_limits(evaluation, by, adjustment, curves, profile_errors)
 
 
 def _with_limits(

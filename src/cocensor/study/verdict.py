@@ -1,40 +1,26 @@
-"""Who leads, who is beaten, who ties, and how far that holds: data, from which every view takes its sentence."""
+"""The verdict: who leads, who is beaten, who ties, and how far that holds, as data for the sentences of views."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cocensor._checks import escaped
 from cocensor._json import finite
+from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing
-from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
-from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.leading_range import (
-    Along,
-    LeadingRange,
-    Limit,
-    OverRatios,
-    Reach,
-    Span,
-    along,
-    first_point,
-    over_ratios_of,
-    standing_at_start,
-    weakest,
-)
+from cocensor.study.sensitivity.benchmarks import PlausibleRange
+from cocensor.study.sensitivity.grid import ALL, Grid, Pair
 
 if TYPE_CHECKING:
-    from cocensor.study.sensitivity.result import Sensitivity
+    from cocensor.study.sensitivity.run import Sensitivity
 
-#: The first that applies: no model may be called best; the data tell none apart wherever that was looked; one model
-#: leads all others wherever in the plausible range the dependence lies; it does so at independence; or neither.
 State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", "not_settled"]
 
 
@@ -42,9 +28,8 @@ State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", 
 class Robustness:
     """The smallest dependence at which a lead is lost, in the family where that comes first."""
 
-    #: Kendall's τ.
     tau: float
-    #: Of the event right after leaving; NaN where it is not known.
+    #: The hazard ratio of the event right after leaving; NaN where it is not known.
     hazard_ratio: float
     family: str
     #: The model that the lead is lost against.
@@ -55,37 +40,35 @@ class Robustness:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a verdict is told under."""
+    """The assumption that a verdict is made under."""
 
     adjustment: str
     label: str
     #: Kendall's τ of event and dropout given what is known of subjects; None where no copula is assumed.
     tau: float | None
-    #: Of the copula; None at independence, and where every family tells the same.
+    #: The family of the copula; None at independence, and where every family agrees.
     family: str | None = None
-    #: Right after leaving; None where it is not known.
+    #: The hazard ratio right after leaving; None where it is not known.
     hazard_ratio: float | None = None
-    #: What is known of subjects: "predictions", "covariates".
+    #: What the dependence is conditional on: "predictions", "covariates".
     given: tuple[str, ...] = ()
-    #: Whether there are dropouts at all.
     anybody_left: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Who leads by one metric under one assumption, as far as the data tell, and how far that holds."""
+    """Who leads by one metric under one assumption, as far as the data show, and how far that holds."""
 
-    #: "no_usable_model" (none may be called best), "tie" (the data tell no two models apart, wherever that was looked),
-    #: "settled" (one model leads all others, at every dependence of the plausible range, all of which was tried),
-    #: "settled_at_independence" (one model leads all others where independence, or the dependence that was assumed,
-    #: holds), or "not_settled".
+    #: The first that applies: "no_usable_model" (none may be called best), "tie" (no two models differ significantly,
+    #: at any dependence that was tried), "settled" (one model leads all others, at every dependence of the plausible
+    #: range, all of which was tried), "settled_at_independence" (one model leads all others where independence, or the
+    #: dependence that was assumed, holds), or "not_settled".
     state: State
     assumption: Assumption
-    #: Under the assumption.
     standing: Standing = field(repr=False)
     #: The models that may be ranked and have no score.
     unscored: tuple[str, ...] = ()
-    #: By all metrics of the evaluation, under the same adjustment.
+    #: The standing by each metric of the evaluation, under the same adjustment.
     by_metric: Mapping[str, Standing] = field(default_factory=dict, repr=False)
     #: The τ that are held plausible, and where that is from; None without a sensitivity analysis.
     plausible: PlausibleRange | None = None
@@ -95,8 +78,8 @@ class Verdict:
     over_tau: Along | None = field(default=None, repr=False)
     #: The families without an answer.
     silent: tuple[str, ...] = ()
-    #: Of the score of the only model that may be ranked: "plausible", over the part of the plausible range that was
-    #: tried, and "grid".
+    #: Where the score of the only model that may be ranked lies: "plausible", over the part of the plausible range that
+    #: was tried, and "grid".
     spans: Mapping[str, Span] = field(default_factory=dict, repr=False)
     #: The measured covariate that would induce most dependence.
     strongest_covariate: str | None = None
@@ -105,34 +88,34 @@ class Verdict:
 
     @property
     def metric(self) -> str:
-        """The metric that it is told by."""
+        """The name of its metric."""
         return self.standing.metric.name
 
     @property
     def adjustment(self) -> str:
-        """The adjustment that it is told under."""
+        """The name of its adjustment."""
         return self.assumption.adjustment
 
     @property
     def leader(self) -> str | None:
         """The model that alone may be best; None where several may, or there is nothing to lead."""
-        first = _first(self.standing)
+        first = self.standing.contenders
         return first[0] if len(first) == 1 and len(self.standing.scores) > 1 else None
 
     @property
     def beaten(self) -> tuple[str, ...]:
-        """The models that the data tell from each that may be best."""
+        """The models that are significantly worse than each that may be best."""
         return self.standing.beaten
 
     @property
     def tied(self) -> tuple[str, ...]:
         """The models that may be best, where these are several."""
-        first = _first(self.standing)
+        first = self.standing.contenders
         return first if len(first) > 1 else ()
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """The models that are not among the best, but cannot be told from each of them."""
+        """The models that are not among the best, but do not differ from each of them significantly."""
         return self.standing.behind
 
     @property
@@ -172,7 +155,7 @@ class Verdict:
 
     @property
     def robustness(self) -> Robustness | None:
-        """Where the lead is lost first; None where there is none, or it is not lost."""
+        """The point where the lead is lost first; None where there is none, or it is not lost."""
         lost = [] if self.reach is None else [limit for limit in self.reach.limits if not limit.is_silent]
         if not lost or self.leader is None or not self.standing.beaten:
             return None
@@ -195,11 +178,11 @@ class Verdict:
             "behind": list(self.behind),
             "unscored": list(self.unscored),
             "by_metric": {
-                name: {"best": list(each.best), "leaders": list(each.leaders)}
-                for name, each in self.by_metric.items()
+                name: {"best": list(place.best), "leaders": list(place.leaders)}
+                for name, place in self.by_metric.items()
             },
             "plausible": None if self.plausible is None else [self.plausible.low, self.plausible.high],
-            "stretches": [{**vars(each), "models": list(each.models)} for each in self.stretches],
+            "stretches": [{**vars(part), "models": list(part.models)} for part in self.stretches],
             "robustness": None
             if robust is None
             else {**vars(robust), "hazard_ratio": finite(robust.hazard_ratio)},
@@ -210,91 +193,186 @@ class Verdict:
         return escaped(view("text.verdict.verdict_in_words")(self))
 
 
-def _first(found: Standing) -> tuple[str, ...]:
-    """Who may be best: by intervals where there are some, else by scores."""
-    return found.first if found.tells else found.leaders
+@dataclass(frozen=True)
+class Limit:
+    """The point up to which something holds, outward from independence."""
+
+    #: Kendall's τ, or the hazard ratio after dropout.
+    at: float
+    #: The one up to which it holds on all lines; NaN where it is not known.
+    hazard_ratio: float = nan
+    #: The family, or whose hazard ratio it is, on which it is lost first; None where it is not lost, but an interval or
+    #: a score is missing beyond.
+    line: str | None = None
+    #: Whether it is lost on other lines too, further out.
+    other_lines: bool = False
+    #: The two that cannot be distinguished beyond; or those that may be best there.
+    models: tuple[str, ...] = ()
+    #: Whether the interval of a difference comes to cover 0 here, perhaps between two points of the grid; else this is
+    #: the last point of the grid where it holds.
+    by_interval: bool = False
+    #: By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
+    #: covariate tells.
+    multiple: float = nan
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is lost here, but an interval, or a score, is missing beyond."""
+        return self.line is None
+
+
+class Reach(NamedTuple):
+    """From where to where something holds, outward from independence; None for the end of the grid."""
+
+    low: Limit | None = None
+    high: Limit | None = None
+
+    def holds(self, point: float) -> bool:
+        """Whether a point is within."""
+        return (self.low is None or self.low.at <= point) and (self.high is None or point <= self.high.at)
+
+    @property
+    def ways(self) -> list[tuple[int, Limit]]:
+        """The limits that there are, each on the way up (1) or down (-1), the nearest to independence first."""
+        limits = [(way, limit) for way, limit in zip((-1, 1), self, strict=True) if limit is not None]
+        return sorted(limits, key=lambda way_and_limit: abs(way_and_limit[1].at))
+
+    @property
+    def limits(self) -> list[Limit]:
+        """The limits that there are, the nearest to independence first."""
+        return [limit for _, limit in self.ways]
+
+
+@dataclass(frozen=True)
+class LeadingRange:
+    """From one point of the grid to another, the same models may be best: each on some line, and no other on any.
+
+    A model without a score there may be, as it cannot be distinguished.
+    """
+
+    low: float
+    high: float
+    models: tuple[str, ...]
+    #: Whether they are the same on every line.
+    agreed: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """A standing along a grid, on all lines together or on one."""
+
+    #: The standing at the point nearest to independence, and that point.
+    standing: Standing
+    start: float
+    #: The points that have an answer.
+    tried: tuple[float, ...]
+    stretches: tuple[LeadingRange, ...]
+    #: From where to where the standing holds on every line; None where that is not so even at its start.
+    reach: Reach | None
+
+    def after(self, way: int, point: float) -> list[LeadingRange]:
+        """The stretches that begin beyond a point on the way up (1), or down (-1), in the order of that way."""
+        stretches = self.stretches[::way]
+        return [part for part in stretches if ((part.low if way > 0 else part.high) - point) * way > 0]
+
+    def next_leader(self, way: int) -> LeadingRange | None:
+        """The first stretch on the way up (1), or down (-1), where one new model alone may be best."""
+        alone = (part for part in self.after(way, self.start) if len(part.models) == 1)
+        return next((part for part in alone if part.models[0] not in self.standing.contenders), None)
+
+
+@dataclass(frozen=True, eq=False)
+class OverRatios:
+    """The range of hazard ratios after dropout over which a lead holds."""
+
+    #: For "all" dropouts, and for one reason or group alone.
+    lines: Mapping[str, Along]
+    #: Where the score of the only model that may be ranked lies.
+    span: Span | None = None
+    #: Whether the lines beside "all" are reasons of dropout.
+    by_reason: bool = False
+    #: Why reasons that there are have no lines.
+    unnamed: Note | None = None
+
+
+class Span(NamedTuple):
+    """Between which values a score lies over some dependences; with sampling error, where there is one."""
+
+    low: float
+    high: float
+    low_with_error: float = nan
+    high_with_error: float = nan
 
 
 def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -> Verdict:
-    """Who leads by the first metric under the primary adjustment, and over a sensitivity analysis how far that holds.
+    """Return who leads by the first metric under the primary adjustment, and over a sensitivity analysis how far.
 
-    It is told at the dependence that the evaluation assumes, by the first adjustment from the primary one on that has
+    It holds at the dependence that the evaluation assumes, by the first adjustment from the primary one on that has
     scores; over a grid of another adjustment, at its point nearest to independence. How far it holds goes outward from
     there in any case.
     """
     metric = evaluation.data.metrics[0]
     order = [evaluation.results[name] for name in dict.fromkeys((evaluation.primary, *counted(evaluation)))]
-    scores = next((each for each in order if each.values[metric.name]), order[0])
-    found, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
+    scores = next((scores for scores in order if scores.values[metric.name]), order[0])
+    place, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
     grid = None if sensitivity is None else sensitivity.over_tau
-    # Scores that no verdict counts do not tell how far one holds.
+    # Scores that no verdict counts do not show how far one holds.
     if sensitivity is None or grid is None or not grid.leaders() or grid.primary not in counted(evaluation):
-        return _verdict(evaluation, found, assumption)
+        return _verdict(evaluation, place, assumption)
     if grid.primary != scores.name or (assumption.tau == 0 and first_point(grid) != 0):
         start = first_point(grid)
-        found, assumption = standing_at_start(grid, start), assumption_of(evaluation, grid.primary)
+        place, assumption = standing_at_start(grid, start), assumption_of(evaluation, grid.primary)
         assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
-    return _verdict_over(sensitivity, found, assumption)
+    return _verdict_over(sensitivity, place, assumption)
 
 
 def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
-    """What the scores under an adjustment assume."""
+    """Return what the scores under an adjustment assume."""
     scores = evaluation.results[adjustment]
     value, copula = scores.adjustment, getattr(scores.adjustment, "copula", None)
-    tau, family = None, None
-    if isinstance(value, IPCW):
-        tau = 0.0
-    elif isinstance(copula, Copula):
-        tau, family = float(copula.tau), None if copula.is_independence else copula.name
+    tau, family = 0.0 if isinstance(value, IPCW) else None, None
+    if isinstance(copula, Copula) and not isinstance(value, IPCW):
+        tau, family = (0.0, None) if copula.is_independence else (float(copula.tau), copula.name)
     given = ["predictions"] if value.needs & {"prediction", "predictions"} else []
     everything = isinstance(value, Imputation) and "everything" in value.given
     if "covariates" in value.needs or (everything and evaluation.data.samples.x_test is not None):
         given.append("covariates")
-    return Assumption(
-        adjustment,
-        scores.label,
-        0.0 if family is None and tau is not None else tau,
-        family,
-        scores.hazard_ratio,
-        tuple(given),
-        evaluation.data.anybody_left,
-    )
+    left = evaluation.data.anybody_left
+    return Assumption(adjustment, scores.label, tau, family, scores.hazard_ratio, tuple(given), left)
 
 
-def _verdict(evaluation: Evaluation, found: Standing, assumption: Assumption) -> Verdict:
-    """At one dependence."""
-    able = rankable(evaluation)
-    verdict = Verdict(
-        "not_settled",
-        assumption,
-        found,
-        tuple(model for model in able if model not in found.scores),
-        {each.name: standing(evaluation, each.name, found.adjustment) for each in evaluation.data.metrics},
-    )
+def _verdict(evaluation: Evaluation, place: Standing, assumption: Assumption) -> Verdict:
+    """Return the verdict at one dependence."""
+    unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
+    by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
+    verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
     return replace(verdict, state=_state(verdict))
 
 
 def _state(verdict: Verdict) -> State:
-    found = verdict.standing
-    if not found.scores:
+    place = verdict.standing
+    if not place.scores:
         return "no_usable_model"
-    alike = all(each.agreed and set(each.models) == set(found.scores) for each in verdict.stretches)
-    if found.tells and set(verdict.tied) == set(found.scores) and alike:
+    alike = all(part.agreed and set(part.models) == set(place.scores) for part in verdict.stretches)
+    if place.tells and set(verdict.tied) == set(place.scores) and alike:
         return "tie"
-    if verdict.leader is None or not found.tells or set(found.beaten) != set(found.scores) - {verdict.leader}:
+    if verdict.leader is None or not place.tells or set(place.beaten) != set(place.scores) - {verdict.leader}:
         return "not_settled"
     return "settled" if verdict.is_covered and verdict.holds_in_plausible else "settled_at_independence"
 
 
-def _verdict_over(sensitivity: Sensitivity, found: Standing, assumption: Assumption) -> Verdict:
-    """Over a grid, from the point nearest to independence outward."""
+def _verdict_over(sensitivity: Sensitivity, place: Standing, assumption: Assumption) -> Verdict:
+    """Return the verdict over a grid, from the point nearest to independence outward."""
     grid, benchmarks = sensitivity.over_tau, sensitivity.benchmarks
-    over = along(grid, found)
+    over = along(grid, place)
     if over.reach is not None and benchmarks is not None:
-        ends = (None if end is None else _with_multiple(end, benchmarks) for end in over.reach)
+        ends = (
+            end if end is None or end.is_silent else replace(end, multiple=benchmarks.multiple_for(end.at))
+            for end in over.reach
+        )
         over = replace(over, reach=Reach(*ends))
     verdict = replace(
-        _verdict(sensitivity.evaluation, found, assumption),
+        _verdict(sensitivity.evaluation, place, assumption),
         plausible=sensitivity.plausible,
         over_tau=over,
         silent=tuple(line for line in grid.lines if line not in grid.leaders()),
@@ -305,12 +383,8 @@ def _verdict_over(sensitivity: Sensitivity, found: Standing, assumption: Assumpt
     return replace(verdict, state=_state(verdict))
 
 
-def _with_multiple(limit: Limit, benchmarks: CovariateBenchmarks) -> Limit:
-    return limit if limit.is_silent else replace(limit, multiple=benchmarks.multiple_for(limit.at))
-
-
 def _plausible_ratios(grid: Grid, verdict: Verdict) -> tuple[float, float] | None:
-    """The hazard ratios right after leaving that the plausible range stands for, where all of it was tried."""
+    """Return the hazard ratios right after leaving that the plausible range stands for, if all of it was tried."""
     if verdict.plausible is None or not verdict.is_covered:
         return None
     ends = verdict.plausible.low, verdict.plausible.high
@@ -320,17 +394,164 @@ def _plausible_ratios(grid: Grid, verdict: Verdict) -> tuple[float, float] | Non
 
 def _spans(grid: Grid, verdict: Verdict) -> dict[str, Span]:
     """Between which values the score of the only model that may be ranked lies."""
-    able, tried = rankable(grid.evaluation), verdict.tried
-    if len(able) != 1 or able[0] not in verdict.standing.scores:
+    models, tried = rankable(grid.evaluation), verdict.tried
+    if len(models) != 1 or models[0] not in verdict.standing.scores:
         return {}
-    spans = {"grid": _span(grid, able[0], (tried[0], tried[-1]))}
+    ranges = {"grid": (tried[0], tried[-1])}
     if verdict.covered is not None and verdict.covered[0] < verdict.covered[1]:
-        spans["plausible"] = _span(grid, able[0], verdict.covered)
+        ranges["plausible"] = verdict.covered
+    spans = {}
+    for name, between in ranges.items():
+        spread = grid.uncertainty(*between, models[0])
+        with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
+        spans[name] = Span(*spread.ignorance, *with_error)
     return spans
 
 
-def _span(grid: Grid, model: str, between: tuple[float, float]) -> Span:
-    spread = grid.uncertainty(*between, model)
-    if grid.evaluation.data.confidence_level is None:
-        return Span(*spread.ignorance)
-    return Span(*spread.ignorance, *spread.strong)
+# --- how far a standing holds ----------------------------------------------------------------------------
+
+
+def answered_points(grid: Grid, line: str | None = None) -> list[float]:
+    """The points that have an answer by the primary adjustment and the first metric, on any line or on one."""
+    leaders = grid.leaders().items()
+    return sorted({point for name, by_point in leaders if line in (None, name) for point in by_point})
+
+
+def first_point(grid: Grid, line: str | None = None) -> float:
+    """Return the point nearest to independence, where the way outward begins."""
+    position = grid.position
+    return min(answered_points(grid, line), key=lambda point: (abs(position(point)), -position(point)))
+
+
+def standing_at_start(grid: Grid, point: float) -> Standing:
+    """Return the standing at a point on which every line that has an answer there agrees."""
+    places = [grid.standing(line, point) for line, by_point in grid.leaders().items() if point in by_point]
+    best = tuple(model for model in places[0].scores if any(model in place.best for place in places))
+    return replace(places[0], errors=sum((place.errors for place in places), ()), best_of_several=best)
+
+
+def along(grid: Grid, place: Standing, line: str | None = None) -> Along:
+    """Return a standing along a grid: who may be best where, and from where to where it holds."""
+    best, tried = _best(grid, place, line), tuple(answered_points(grid, line))
+    ranges: list[LeadingRange] = []
+    for point in tried:
+        sets = [by_point[point] for by_point in best.values() if point in by_point]
+        models = tuple(model for model in rankable(grid.evaluation) if any(model in some for some in sets))
+        agreed = all(some == set(models) for some in sets)
+        if ranges and (ranges[-1].models, ranges[-1].agreed) == (models, agreed):
+            ranges[-1] = replace(ranges[-1], high=point)
+        else:
+            ranges.append(LeadingRange(point, point, models, agreed))
+    whole = Along(place, first_point(grid, line), tried, tuple(ranges), None)
+    return replace(whole, reach=_reach(grid, whole, best, line)) if len(place.scores) > 1 else whole
+
+
+def _best(grid: Grid, place: Standing, line: str | None) -> dict[str, dict[float, set[str]]]:
+    """By line and point the models that may be best: by intervals where there are some, and those without a score."""
+    by_line = grid.best() if place.tells else grid.leaders()
+    return {
+        name: {point: set(best) | _missing(grid, place, name, point) for point, best in by_point.items()}
+        for name, by_point in by_line.items()
+        if line in (None, name)
+    }
+
+
+def _missing(grid: Grid, place: Standing, line: str, point: float) -> set[str]:
+    """Return the models of a standing without a score at a point of the grid."""
+    return set(place.scores) - set(grid.values(line, point))
+
+
+def _reach(
+    grid: Grid, whole: Along, best: Mapping[str, Mapping[float, set[str]]], line: str | None
+) -> Reach | None:
+    """From where to where the same models are first and, by the intervals of differences, beat the same."""
+    place, start = whole.standing, whole.start
+    wanted = set(place.contenders)
+    rivals = set(place.compared) - set(place.beaten) if place.tells else set(place.scores)
+
+    def lost_on(point: float) -> list[str]:
+        return [name for name, by in best.items() if point in by and by[point] & rivals != wanted]
+
+    by_interval = _reach_of_lead(grid, place, line) if place.tells and place.beaten else Reach()
+    if by_interval is None or lost_on(start):
+        return None
+    ends: list[Limit | None] = []
+    for way, limit in zip((-1, 1), by_interval, strict=True):
+        points = [at for at in whole.tried[::way] if (at - start) * way >= 0]
+        lost = next((k for k, at in enumerate(points) if lost_on(at)), None)
+        if lost is not None and (limit is None or limit.at * way > points[lost] * way):
+            at, lines = points[lost - 1], lost_on(points[lost])
+            limit = Limit(at)
+            scored = [name for name in lines if not _missing(grid, place, name, points[lost])]
+            if scored:
+                later = {name for point in points[lost + 1 :] for name in lost_on(point)} - set(lines)
+                ratio = weakest(grid, [(name, at) for name in best if at in best[name]])
+                limit = Limit(at, ratio, scored[0], bool(later), whole.after(way, at)[0].models)
+        ends.append(limit)
+    return Reach(*ends)
+
+
+def _reach_of_lead(grid: Grid, place: Standing, line: str | None) -> Reach | None:
+    """From where to where each of the first models beats all that are beaten, by the intervals of their differences."""
+    sign = -1 if place.metric.direction == "smaller" else 1
+    tried = answered_points(grid, line)
+    limits: tuple[list[Limit], list[Limit]] = [], []
+    for pair in (grid.pair(model, loser) for model in place.first for loser in place.beaten):
+        lead = pair.lead(line)
+        if lead is None or lead.sign != sign:
+            return None
+        sides = ((-1, "lost_below", lead.low, tried[0]), (1, "lost_above", lead.high, tried[-1]))
+        for on_side, (way, side, last, end) in zip(limits, sides, strict=True):
+            lost = getattr(lead, side)
+            if lost is not None:
+                on_side.append(_lost(pair, sign, lost, side, line))
+            elif (end - last) * way > 0:
+                on_side.append(Limit(last))
+    return Reach(*map(_nearest, limits, (max, min)))
+
+
+def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limit:
+    """Return the end of a lead, with the line on which it is lost first."""
+    lost = {}
+    for name in pair.curves if line is None else (line,):
+        lead = pair.lead(name)
+        # A line that begins where the lead is lost never had it.
+        end = at if lead is None or lead.sign != sign else getattr(lead, side)
+        if end is not None:
+            lost[name] = end
+    first = min(lost, key=lambda name: abs(lost[name] - at))
+    models = pair.a, pair.b
+    return Limit(at, weakest(pair.grid, lost.items()), first, len(lost) > 1, models, by_interval=True)
+
+
+def _nearest(limits: list[Limit], first: Any) -> Limit | None:
+    """Return the limit that comes first, by min on the way up and by max on the way down, with that hazard ratio."""
+    if not limits:
+        return None
+    nearest: Limit = first(limits, key=lambda limit: limit.at)
+    return replace(nearest, hazard_ratio=nearest_to_1(limit.hazard_ratio for limit in limits))
+
+
+def over_ratios_of(grid: Grid) -> OverRatios | None:
+    """Return how far a lead holds over the hazard ratio after dropout; None where no other than 1 was tried."""
+    data, leaders, models = grid.evaluation.data, grid.leaders(), rankable(grid.evaluation)
+    if set(leaders.get(ALL, {})) <= {1.0} or not data.anybody_left or not models:
+        return None
+    place = grid.standing(ALL, first_point(grid, ALL))
+    span = None
+    if len(models) == 1:
+        scores = [grid.values(ALL, ratio)[models[0]] for ratio in leaders[ALL]]
+        span = Span(min(scores), max(scores))
+    by_reason = set(leaders) - {ALL} <= set(data.samples.y_test.reasons)
+    lines = {line: along(grid, place, line) for line in leaders}
+    return OverRatios(lines, span, by_reason, grid.missing.get((grid.primary, "reason")))
+
+
+def weakest(grid: Grid, points: Iterable[tuple[str, float]]) -> float:
+    """Return the hazard ratio nearest to 1 of some points, each with its line; NaN where none is known."""
+    return nearest_to_1(grid.hazard_ratio(line, point) for line, point in points)
+
+
+def nearest_to_1(ratios: Iterable[float]) -> float:
+    """Return the nearest to 1 of the hazard ratios that are known; NaN where there is none."""
+    return min(filter(isfinite, ratios), key=lambda ratio: max(ratio, 1 / ratio), default=nan)

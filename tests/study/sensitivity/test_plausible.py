@@ -11,8 +11,7 @@ from cocensor.simulate import SyntheticDesign
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.result import multiple
-from cocensor.study.sensitivity.run import default_taus
+from cocensor.study.sensitivity.run import default_taus, multiple
 from cocensor.views.numbers.grids import sensitivity_numbers
 
 

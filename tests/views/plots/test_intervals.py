@@ -108,7 +108,7 @@ def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitiv
         for k, tau in enumerate(TAUS):
             pair = sensitivity.over_tau.compare("one", reference, family, tau)
             assert found.y[k] == pytest.approx(pair.difference)
-            ends = pair.confidence_interval(sensitivity.over_tau.level)
+            ends = pair.confidence_interval(sensitivity.evaluation.data.level)
             assert (found.limits[0][k], found.limits[1][k]) == pytest.approx(ends)
         assert (found.band[0] <= found.limits[0]).all()
         assert (found.band[1] >= found.limits[1]).all()

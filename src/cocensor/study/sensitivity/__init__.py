@@ -3,7 +3,7 @@
 from cocensor.study.sensitivity.benchmarks import Benchmark, CovariateBenchmarks, plausible_tau
 from cocensor.study.sensitivity.bounds import Bound, Bounds
 from cocensor.study.sensitivity.hidden_factor import hidden_hazard_ratio, induced_tau
-from cocensor.study.sensitivity.result import Sensitivity
+from cocensor.study.sensitivity.run import Sensitivity
 
 __all__ = [
     "Benchmark",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -45,13 +45,13 @@ from cocensor.warnings import FitWarning, collected
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
 
-# Of what varies in a column, the columns before it must leave so much unexplained.
+# The share of the variance of a column that the columns before it must leave unexplained.
 _UNEXPLAINED = 1e-8
 # A normal prior of log hazard ratios per standard deviation, where there is no optimum without.
 _RIDGE = 1.0
 _FEW = 10
 _FEW_PER_COLUMN = 5
-# Of effects that are drawn to 0: variances of the mixture, and steps to their shares.
+# Shrinkage of effects: variances of the mixture, and steps to their shares.
 _SCALES, _ROUNDS = 30, 300
 
 
@@ -111,10 +111,10 @@ def plausible_tau(
     >>> X = rng.normal(size=(4000, 2))
     >>> event = rng.exponential(np.exp(-X @ [1.0, 0.5]))
     >>> dropout = rng.exponential(np.exp(-X @ [0.7, -0.2]))
-    >>> found = cc.plausible_tau(X, cc.Survival.from_latent(event, dropout))
-    >>> [(each.name, round(each.tau, 2)) for each in found.benchmarks]
+    >>> measured = cc.plausible_tau(X, cc.Survival.from_latent(event, dropout))
+    >>> [(benchmark.name, round(benchmark.tau, 2)) for benchmark in measured.benchmarks]
     [('x0', 0.23), ('x1', -0.05)]
-    >>> round(found.multiple_for(0.5), 1)
+    >>> round(measured.multiple_for(0.5), 1)
     2.2
     """
     check_whole(n_resamples, "n_resamples", 2)
@@ -145,24 +145,24 @@ def plausible_tau(
     tail = 50.0 * (1.0 - level)
     low, high = np.percentile(draws, [tail, 100.0 - tail], axis=0)
 
-    def benchmark(k: int, each: Covariate) -> Benchmark:
-        of = each.places
-        return Benchmark(
-            each.name,
-            tuple(names[place] for place in of),
-            _per_sd(Z, of, event.estimates),
-            _per_sd(Z, of, dropout.estimates),
-            each.contrasts.tau(event.estimates[of], dropout.estimates[of]),
+    benchmarks = []
+    for k, covariate in enumerate(covariates):
+        own, contrasts = covariate.places, covariate.contrasts
+        benchmark = Benchmark(
+            covariate.name,
+            tuple(names[place] for place in own),
+            _per_sd(Z, own, event.estimates),
+            _per_sd(Z, own, dropout.estimates),
+            contrasts.tau(event.estimates[own], dropout.estimates[own]),
             ConfidenceInterval(float(low[k]), float(high[k])),
-            each.contrasts.tau(event.shrunken[of], dropout.shrunken[of]),
+            contrasts.tau(event.shrunken[own], dropout.shrunken[own]),
         )
-
-    found = [(benchmark(k, each), each) for k, each in enumerate(covariates)]
-    found.sort(key=lambda pair: (abs(pair[0].shrunken_tau), abs(pair[0].tau)), reverse=True)
-    strongest = found[0][1]
+        benchmarks.append((benchmark, covariate))
+    benchmarks.sort(key=lambda pair: (abs(pair[0].shrunken_tau), abs(pair[0].tau)), reverse=True)
+    strongest = benchmarks[0][1]
     together = everyone.tau(event.estimates, dropout.estimates)
     return CovariateBenchmarks(
-        tuple(each for each, _ in found),
+        tuple(benchmark for benchmark, _ in benchmarks),
         together,
         ConfidenceInterval(float(low[-1]), float(high[-1])),
         # No estimate of it may be below what it is never below.
@@ -179,7 +179,7 @@ def plausible_tau(
 
 
 def _independent(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, list[int], list[Note]]:
-    """Standardised columns that vary and are no combination of those before them, and their places; notes on others."""
+    """Return standardised columns that vary and are no combination of those before, their places, notes on others."""
     centre, scale = centre_and_scale(values)
     varies = scale > 0
     Z = (values - centre) / np.where(varies, scale, 1.0)
@@ -202,7 +202,7 @@ def _independent(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, 
 
 
 def _few(n_events: int, n_dropouts: int, n_columns: int) -> list[Note]:
-    """A caution where a Cox model has little to learn from."""
+    """Return a caution where a Cox model has little to learn from."""
     wanted = max(_FEW, _FEW_PER_COLUMN * n_columns)
     return [
         noted("few_for_benchmarks", n=count, what=what, columns=n_columns, wanted=wanted)
@@ -213,7 +213,7 @@ def _few(n_events: int, n_dropouts: int, n_columns: int) -> list[Note]:
 
 @dataclass(frozen=True, eq=False)
 class _Effects:
-    """Log hazard ratios of one margin, how subjects move them, and what is left of them without noise."""
+    """Log hazard ratios of one margin, the influence of subjects on them, and the effects shrunk for their noise."""
 
     estimates: FloatArray
     influence: FloatArray  # (n, p)
@@ -227,7 +227,7 @@ class _Effects:
             with collected(FitWarning):
                 model.fit(Z, y)
             settled = model.converged_
-        except ValueError:  # a column tells nothing of this margin, alone or beside the others
+        except ValueError:  # a column says nothing of this margin, alone or beside the others
             settled = False
         if not settled:
             model = CoxPH(of=margin, ridge=_RIDGE).fit(Z, y)
@@ -253,8 +253,8 @@ def _drawn(
     """By resample the τ of every covariate, and of all together."""
     n = len(event.influence)
     rng = np.random.default_rng(seed)
-    spread = np.column_stack([each.spread for each in covariates])
-    found = np.empty((n_resamples, len(covariates) + 1))
+    spread = np.column_stack([covariate.spread for covariate in covariates])
+    taus = np.empty((n_resamples, len(covariates) + 1))
     for rows in row_blocks(n_resamples, max(n, len(everyone.weights))):
         size = rows.stop - rows.start
         counts = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)])
@@ -262,29 +262,29 @@ def _drawn(
         on_event = event.estimates + weights @ event.influence
         on_dropout = dropout.estimates + weights @ dropout.influence
         spreads = weights @ spread
-        for k, each in enumerate(covariates):
-            of = each.places
-            found[rows, k] = spreads[:, k] * each.contrasts.taus(on_event[:, of], on_dropout[:, of])
+        for k, covariate in enumerate(covariates):
+            own = covariate.places
+            taus[rows, k] = spreads[:, k] * covariate.contrasts.taus(on_event[:, own], on_dropout[:, own])
         for k in range(size):
             together = (counts[k, pairs[0]] * counts[k, pairs[1]]).astype(np.float64)
-            again = Contrasts(everyone.differences, together / max(together.sum(), 1.0))
-            found[rows.start + k, -1] = again.tau(on_event[k], on_dropout[k])
+            drawn = Contrasts(everyone.differences, together / max(together.sum(), 1.0))
+            taus[rows.start + k, -1] = drawn.tau(on_event[k], on_dropout[k])
         if progress is not None:
             progress(rows.stop, n_resamples)
-    return found
+    return taus
 
 
 def _per_sd(Z: FloatArray, places: npt.NDArray[np.intp], effects: FloatArray) -> float:
-    """The hazard ratio per standard deviation: of a column, or of what several add to the log hazard."""
+    """Return the hazard ratio per standard deviation: of a column, or of what several add to the log hazard."""
     if places.size == 1:
         return float(np.exp(effects[places[0]]))
     return float(np.exp((Z[:, places] @ effects[places]).std()))
 
 
 def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
-    r"""The expected effects, given estimates of these variances, for effects drawn alike from a law around 0.
+    r"""Return the expected effects, given estimates of these variances, for effects drawn alike around 0.
 
-    The law is a mixture of 0 and of normal laws of variances :math:`a_k`, whose shares maximise the likelihood
+    Their distribution is a mixture of 0 and of normals of variances :math:`a_k`, whose shares maximise the likelihood
     (empirical Bayes). Few strong effects among many of none are left where they are, and estimates that are noise
     alone go to 0; a single one is multiplied by :math:`(1 - s^2/\hat\beta^2)_+`, the factor of James and Stein.
     """
@@ -304,8 +304,8 @@ def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
 #: Without covariates that induce more, τ is held plausible up to here, on either side of 0.
 USUAL = 0.2
 _MULTIPLES = (1, 2, 3)
-# The plausible range: at least to here, to so many times what all covariates induce, and never beyond.
-_LEAST_RANGE, _TIMES_TOGETHER, _MOST_RANGE = 0.2, 3.0, 0.9
+# The plausible range goes to so many times what all covariates induce, and never beyond the second.
+_TIMES_TOGETHER, _MOST_RANGE = 3.0, 0.9
 _MOST_TIMES = 100.0
 
 
@@ -321,9 +321,9 @@ class PlausibleRange:
     high: float
     #: Who decided it: the user; measured covariates, where three times what they induce is more than 0.2; or nobody.
     origin: Literal["asked", "covariates", "default"]
-    #: Why covariates did not tell, where none could.
+    #: Why covariates say nothing, where none could.
     why: str | None = None
-    #: What there is none of, where covariates did not tell.
+    #: What is lacking, where covariates say nothing.
     lacking: Literal["covariates", "dropouts", "benchmarks"] | None = None
     #: The τ that leaving out all measured covariates would induce.
     together: float | None = None
@@ -333,21 +333,21 @@ class PlausibleRange:
         cls,
         evaluation: Evaluation,
         benchmarks: CovariateBenchmarks | ValueError,
-        asked: tuple[float, float] | None,
+        stated: tuple[float, float] | None,
     ) -> PlausibleRange:
-        """As asked for, by measured covariates, or by default; either way, why covariates do not tell."""
+        """Return the range given, that of measured covariates, or the default one; and why covariates say nothing."""
+        low, high = stated or (-USUAL, USUAL)
         if not isinstance(benchmarks, ValueError):
-            low, high = asked or benchmarks.range
+            low, high = stated or benchmarks.range
             wide: Literal["covariates", "default"] = "covariates" if high > USUAL else "default"
-            return cls(low, high, "asked" if asked else wide, together=benchmarks.together)
+            return cls(low, high, "asked" if stated else wide, together=benchmarks.together)
         samples = evaluation.data.samples
         lacking: Literal["covariates", "dropouts", "benchmarks"] = "benchmarks"
         if samples.x_test is None:
             lacking = "covariates"
         elif not samples.y_test.dropout.any():
             lacking = "dropouts"
-        low, high = asked or (-USUAL, USUAL)
-        return cls(low, high, "asked" if asked else "default", str(benchmarks), lacking)
+        return cls(low, high, "asked" if stated else "default", str(benchmarks), lacking)
 
 
 @dataclass(frozen=True)
@@ -386,7 +386,7 @@ class Benchmark:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CovariateBenchmarks:
-    """What :func:`plausible_tau` found.
+    """Benchmarks of τ from measured covariates, by :func:`plausible_tau`.
 
     Attributes
     ----------
@@ -416,7 +416,7 @@ class CovariateBenchmarks:
     n_dropouts: int
     confidence_level: float
     notes: tuple[Note, ...]
-    #: Of the strongest: how subjects differ in it, and its shrunken effects on event and dropout.
+    #: How subjects differ in the strongest covariate, and its shrunken effects on event and dropout.
     contrasts: Contrasts = field(repr=False)
     effects: tuple[FloatArray, FloatArray] = field(repr=False)
     library: Any = field(default=None, repr=False)
@@ -459,7 +459,7 @@ class CovariateBenchmarks:
     @property
     def range(self) -> tuple[float, float]:
         """±τ up to the larger of 0.2 and three times what all covariates together induce, and at most 0.9."""
-        end = min(max(_LEAST_RANGE, _TIMES_TOGETHER * abs(self.together)), _MOST_RANGE)
+        end = min(max(USUAL, _TIMES_TOGETHER * abs(self.together)), _MOST_RANGE)
         return -end, end
 
     @property
@@ -469,25 +469,13 @@ class CovariateBenchmarks:
 
     def table(self) -> Any:
         """One row per covariate, as the kind of frame that the covariates came in; all together in the last."""
-        unknown = float("nan")
-        columns = (
-            "covariate",
-            "hazard_ratio_event",
-            "hazard_ratio_dropout",
-            "tau",
-            "low",
-            "high",
-            "shrunken_tau",
-        )
+        ratios = ("hazard_ratio_event", "hazard_ratio_dropout")
         rows = [
-            (
-                *(each.name, each.hazard_ratio_event, each.hazard_ratio_dropout),
-                *(each.tau, *each.interval, each.shrunken_tau),
-            )
-            for each in self.benchmarks
+            (b.name, b.hazard_ratio_event, b.hazard_ratio_dropout, b.tau, *b.interval, b.shrunken_tau)
+            for b in self.benchmarks
         ]
-        rows.append(("all together", unknown, unknown, self.together, *self.together_interval, unknown))
-        return frame_of_rows(columns, rows, self.library)
+        rows.append(("all together", nan, nan, self.together, *self.together_interval, nan))
+        return frame_of_rows(("covariate", *ratios, "tau", "low", "high", "shrunken_tau"), rows, self.library)
 
     def plot(self, ax: Any = None) -> Any:
         """The τ of covariates with intervals; returns the axes (a :class:`~cocensor.views.plots.ForestDisplay`)."""
@@ -501,8 +489,8 @@ class CovariateBenchmarks:
             "dropouts": self.n_dropouts,
             "confidence_level": self.confidence_level,
             "benchmarks": [
-                vars(each) | {"columns": list(each.columns), "interval": list(each.interval)}
-                for each in self.benchmarks
+                vars(benchmark) | {"columns": list(benchmark.columns), "interval": list(benchmark.interval)}
+                for benchmark in self.benchmarks
             ],
             "together": self.together,
             "together_interval": list(self.together_interval),

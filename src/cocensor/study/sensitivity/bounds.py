@@ -1,4 +1,4 @@
-"""What can be said of models whatever the dependence of event and dropout."""
+"""Bounds of scores and differences, whatever the dependence of event and dropout."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Bound:
         return bool(self.low - _ROUNDING <= value <= self.high + _ROUNDING)
 
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
-        """Holds the one true value, wherever within the bounds it lies, with this chance in large samples.
+        """The interval that covers the true value, wherever within the bounds, with this chance in large samples.
 
         The bounds widened by :func:`imbens_manski_constant` standard errors. The lower bound is below the upper one in
         every sample, so that the constant is valid. NaN where there are no standard errors; ``missing`` says why.
@@ -96,7 +96,7 @@ class Bound:
         return ConfidenceInterval(*ends)
 
     def __neg__(self) -> Bound:
-        """That of the negative value."""
+        """The bound of the negative value."""
         low, high = self.range
         return Bound(-self.high, -self.low, self.high_error, self.low_error, self.missing, (-high, -low))
 
@@ -126,7 +126,7 @@ class Bounds:
     metric : Metric
     models : tuple of str
     level : float or None
-        Of intervals in the table and in words; None where none were asked for.
+        The level of intervals in the table and in words; None where none were wanted.
     notes : tuple of Note
     time_axis : TimeAxis
         What time is called, and its unit.
@@ -164,14 +164,14 @@ class Bounds:
     risk_table: RiskTable | None = None
 
     def __getitem__(self, models: str | tuple[str, str]) -> Bound:
-        """The bound of a model, or of the score of the first less that of the second."""
+        """The bound of a model, or of the score of the first minus that of the second."""
         key, turned = self._key(models)
         if len(key) == 2 and key[0] == key[1]:
             return Bound(0.0, 0.0, 0.0, 0.0)
         return -self._found[key] if turned else self._found[key]
 
     def over_time(self, a: str, b: str | None = None) -> BoundCurve:
-        """The bounds at each time of the evaluation, of a model or of its score less that of another.
+        """The bounds at each time of the evaluation, of a model or of its score minus that of another.
 
         Sharp for each time alone. Not all of a curve can be attained at once, as each event happens at one time: their
         average over time is wider than the bounds of the average.
@@ -183,8 +183,8 @@ class Bounds:
             )
         if key not in self._curves:
             raise ValueError(f"models must be two, or one with survival curves, but are {' and '.join(key)}.")
-        times, low, high = self._curves[key]
-        return BoundCurve(times, -high, -low) if turned else BoundCurve(times, low, high)
+        curve = self._curves[key]
+        return BoundCurve(curve.times, -curve.high, -curve.low) if turned else curve
 
     def certain(self, a: str, b: str, level: float | None = None) -> str | None:
         """Which of two models is better whatever the dependence; None where that is open, or it is no contender.
@@ -204,10 +204,6 @@ class Bounds:
         return tuple(combinations(self.models, 2))
 
     @property
-    def _level(self) -> float:
-        return self.level or DEFAULT_LEVEL
-
-    @property
     def statement(self) -> str:
         """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
 
@@ -223,7 +219,7 @@ class Bounds:
         return frame_of_rows(columns, rows, self.library)
 
     def _row(self, bound: Bound) -> tuple[float, ...]:
-        interval = bound.confidence_interval(self._level)
+        interval = bound.confidence_interval(self.level or DEFAULT_LEVEL)
         return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
 
     def plot(self, ax: Any = None) -> Any:
@@ -262,22 +258,20 @@ class Bounds:
         }
 
     def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
-        bound, (key, _) = self[models], self._key(models)
-        numbers = dict(zip(("low", "high", *_ERRORS), self._row(bound), strict=False))
-        found: dict[str, Any] = {name: finite(value) for name, value in numbers.items()}
-        found["interval"] = finite_values(np.array(bound.confidence_interval(self._level)))
-        found["missing"] = bound.missing
-        curve = self._curves.get(key)
-        found["curve"] = (
-            None if curve is None else {end: finite_values(getattr(curve, end)) for end in ("low", "high")}
-        )
-        return found
+        bound, curve = self[models], self._curves.get(self._key(models)[0])
+        ends = () if curve is None else ("low", "high")
+        return {
+            **{name: finite(getattr(bound, name)) for name in ("low", "high", *_ERRORS)},
+            "interval": finite_values(np.array(bound.confidence_interval(self.level or DEFAULT_LEVEL))),
+            "missing": bound.missing,
+            "curve": {end: finite_values(getattr(curve, end)) for end in ends} or None,
+        }
 
     def __repr__(self) -> str:
         return escaped(view("text.bounds.bounds_as_text")(self))
 
     def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
-        """The models as they are kept, and whether they were asked for the other way round."""
+        """Return the models in the order of the evaluation, and whether that is not the order given."""
         key = models if isinstance(models, tuple) else (models,)
         if len(key) not in (1, 2):
             raise ValueError(f"models must be one or two, but are {len(key)}.")
@@ -303,10 +297,10 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
             "metric must be a mean of losses, such as 'ibs' or 'brier', or the AUC at one time, but is "
             f"{metric.name!r}: others have no sharp bounds that can be computed."
         )
-    data = evaluation.data
-    grid = data.grid_of(metric)
-    known, why = data.read_at(grid), None
-    read: dict[str, Predicted] = {name: known[name] for name in data.scored_by(metric)}
+    data, why = evaluation.data, None
+    grid = metric.grid(data.grid)
+    predictions = data.read_at(grid)
+    read: dict[str, Predicted] = {name: predictions[name] for name in data.scored_by(metric)}
     if data.confidence_level is None:
         why = NOT_ASKED
     elif len(data.samples.y_test) < 2:
@@ -314,45 +308,45 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
     with collected(HorizonWarning) as warned:
         open_ = Dropouts.of(data.samples, grid)
         if _is_auc_at_one_time(metric):
-            found = extremes_of_auc(metric, open_, read, why is None)
+            extremes = extremes_of_auc(metric, open_, read, why is None)
         else:
-            found = extremes_of_mean(metric, open_, read, why is None)
-    models: list[tuple[str, ...]] = [*((name,) for name in data.models), *combinations(data.models, 2)]
+            extremes = extremes_of_mean(metric, open_, read, why is None)
     no_curves = Bound(np.nan, np.nan, missing="it does not predict what is scored")
-    keys: list[tuple[str, ...]] = [*((name,) for name in read), *combinations(read, 2)]
+    by_models = dict.fromkeys(_models_and_pairs(data.models), no_curves)
+    by_models |= _by_models(_models_and_pairs(tuple(read)), extremes, metric, why)
+    curves = (
+        () if extremes.curves is None else zip(_models_and_pairs(tuple(read)), *extremes.curves, strict=True)
+    )
     return Bounds(
         metric,
         data.models,
         data.confidence_level,
-        dict.fromkeys(models, no_curves) | _named(keys, found, metric, why),
-        {} if found.curves is None else _curves(keys, found, grid.times),
+        by_models,
+        {key: BoundCurve(grid.times, low, high) for key, low, high in curves},
         tuple(noted("warned", why=text) for text in warned),
-        evaluation.data.library,
+        data.library,
         tuple(name for name in data.models if name not in rankable(evaluation)),
         data.time_axis,
         data.samples.y_test.risk_table,
     )
 
 
-def _named(
-    keys: list[tuple[str, ...]], found: Extremes, metric: Metric, why: str | None
+def _models_and_pairs(models: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [*((name,) for name in models), *combinations(models, 2)]
+
+
+def _by_models(
+    keys: list[tuple[str, ...]], extremes: Extremes, metric: Metric, why: str | None
 ) -> dict[tuple[str, ...], Bound]:
-    errors = np.full_like(found.values, np.nan) if found.errors is None else found.errors
-    by = {}
-    for key, low, high, low_error, high_error in zip(keys, *found.values, *errors, strict=True):
+    errors = np.full_like(extremes.values, np.nan) if extremes.errors is None else extremes.errors
+    bounds = {}
+    for key, low, high, low_error, high_error in zip(keys, *extremes.values, *errors, strict=True):
         reason = why
         if np.isnan(low):
             reason = NO_DIFFERENCE if len(key) == 2 else metric.undefined
         cut = metric.range if len(key) == 1 else (-np.inf, np.inf)
-        by[key] = Bound(float(low), float(high), float(low_error), float(high_error), reason, cut)
-    return by
-
-
-def _curves(
-    keys: list[tuple[str, ...]], found: Extremes, times: FloatArray
-) -> dict[tuple[str, ...], BoundCurve]:
-    assert found.curves is not None
-    return {key: BoundCurve(times, low, high) for key, low, high in zip(keys, *found.curves, strict=True)}
+        bounds[key] = Bound(float(low), float(high), float(low_error), float(high_error), reason, cut)
+    return bounds
 
 
 def _is_auc_at_one_time(metric: Metric) -> TypeGuard[CumulativeDynamicAUC]:

@@ -1,16 +1,8 @@
 r"""Sharp bounds of scores: every dropout has its event where that is the best for a model, or the worst.
 
-**A mean of losses, and the difference of two.** A loss at the sorted times k has the value :math:`x_k` if event-free
-and :math:`y_k` if not, and adds up with weights :math:`w_k`. A subject that dropped out has its event at *one* unknown
-time after: with the event in step m it contributes
-
-.. math:: \sum_{k_0 \le k < m} w_k x_k + \sum_{k \ge m} w_k y_k
-    = \sum_{k \ge k_0} w_k y_k + \sum_{k_0 \le k < m} w_k (x_k - y_k),
-
-with :math:`k_0` the first time after the dropout. The first sum is what it counts for with an event right after
-leaving; the second, a running sum, is extremised over m, and is 0 at :math:`m = k_0`. Each subject is extremised for
-itself, so that the extremes of the mean are the means of the extremes, and are attained. For the difference of two
-models x and y are differences, and so are the running sums.
+**A mean of losses, and the difference of two.** A dropout with its event in step m contributes a fixed sum and a
+running sum of :math:`w_k (x_k - y_k)`, the losses if event-free minus if not, extremised over m for each subject:
+the theory page on sensitivity derives it. The extremes of the mean are the means of the extremes, and are attained.
 
 **The AUC at one time.** With weights w, cases i and controls j it is :math:`v = N/D`, :math:`N = \sum w_i w_j K_{ij}`,
 :math:`D = \sum w_i w_j`, :math:`K_{ij} = 1[M_i > M_j] + \tfrac12 1[M_i = M_j]`. *The highest AUC is attained by a
@@ -27,7 +19,7 @@ Of dropouts with equal markers some may be cases and some controls, which is bet
 weights only their number matters, so they are tried one after the other. With unequal ones, as those of administrative
 censoring are, the bound can then be off a little: by about the square of a subject's share of all weight.
 
-The lowest AUC is 1 less the highest of the negative marker. All thresholds are tried by running sums.
+The lowest AUC is 1 minus the highest of the negative marker. All thresholds are tried by running sums.
 """
 
 from __future__ import annotations
@@ -55,7 +47,7 @@ from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import sections
 from cocensor.metrics.ranks import Order
 
-# Of all subjects so many numbers are held at once; of what dropouts add to bounds, so many.
+# The most numbers that are held at once of all subjects, and of the gains of dropouts.
 _AT_ONCE, _GAINS_AT_ONCE = 2**20, 2**24
 #: The number of a model, or of two whose difference is meant.
 Key = tuple[int, ...]
@@ -80,11 +72,11 @@ class Extremes:
 
 @dataclass(frozen=True, eq=False)
 class Dropouts:
-    r"""A status in which whoever dropped out at c has the event from c on, and who these are.
+    r"""Weights in which whoever dropped out at c has the event from c on, and who these are.
 
-    What is observed in full is the first of event and dropout, :math:`\min(E, C)`, but for the end of the study A,
-    which is independent: subjects are weighted by :math:`1/G_A(t)` while at risk, by :math:`1/G_A(e-)` after an event
-    and by :math:`1/G_A(c-)` after a dropout. Without marks of administrative censoring all weights are 1.
+    The first of event and dropout, :math:`\min(E, C)`, is observed in full but for the end of the study A, which is
+    independent: subjects are weighted by :math:`1/G_A(t)` while at risk, by :math:`1/G_A(e-)` after an event and by
+    :math:`1/G_A(c-)` after a dropout. Without marks of administrative censoring all weights are 1.
     """
 
     status: EventWeights
@@ -99,7 +91,7 @@ class Dropouts:
 
     @classmethod
     def of(cls, samples: Samples, grid: TimeGrid) -> Dropouts:
-        """Those of the test sample, at some times."""
+        """Return the dropouts of the test sample, with weights at some times."""
         test, train = samples.y_test, samples.y_train
         y = _first_of_both(test)
         if test.administrative is None or not test.administrative.any():
@@ -107,8 +99,8 @@ class Dropouts:
         else:
             # A training sample that marks nobody says nothing about the end of the study.
             marked = train is not None and train.administrative is not None and train.administrative.any()
-            seen = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
-            status = seen.weights(seen.fit(IPCW(), {}), grid)
+            samples = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
+            status = samples.weights(samples.fit(IPCW(), {}), grid)
         if status.valid_until <= grid.last:
             raise ValueError(
                 f"there are no bounds from time {shown_time(status.valid_until)} on: nobody is seen there."
@@ -120,13 +112,13 @@ class Dropouts:
 
     @cached_property
     def last(self) -> EventWeights:
-        """The status at the last time alone."""
+        """The weights of all subjects at the last time alone."""
         n_times = self.status.grid.sorted.size
         return self.status.at_columns(slice(n_times - 1, n_times))
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Those of the dropouts after they left."""
+        """The weights of the dropouts after they left."""
         [tile] = self.last.tiles()
         return tile.event[self.rows, 0]
 
@@ -139,33 +131,38 @@ def _first_of_both(y: Survival) -> Survival:
 def extremes_of_mean(
     metric: Metric, open_: Dropouts, predictions: Mapping[str, Predicted], with_errors: bool
 ) -> Extremes:
-    """The bounds of several models, and of all their differences, in one pass over the dropouts.
+    """Return the bounds of several models, and of all their differences, in one pass over the dropouts.
 
     Many models take several passes, so that memory does not grow with the number of pairs.
     """
     status = open_.status
-    found, linearised = metric.evaluate_linearised(status, predictions)
+    scores, linearised = metric.evaluate_linearised(status, predictions)
     linearised = linearised or metric.functionals(status, predictions)
     [part] = linearised.parts(status)
     numbers = range(len(predictions))
     keys: list[Key] = [*((m,) for m in numbers), *combinations(numbers, 2)]
-    left = np.array([each.value for each in found.values()])
+    at_dropout = np.array([score.value for score in scores.values()])
     base = influence(status, linearised, open_.y) if with_errors else None
     over_time = None
     if metric.curve_label is not None:
-        over_time = status.grid.by_sorted(np.array([each.curve for each in found.values()]))
-    lot = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size))
+        over_time = status.grid.by_sorted(np.array([score.curve for score in scores.values()]))
+    lot, step = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size)), max(1, _AT_ONCE // max(1, status.n))
     values, errors, curves = list[FloatArray](), list[FloatArray](), list[FloatArray]()
     for start in range(0, len(keys), lot):
         some = keys[start : start + lot]
-        contrasts = _contrasts(some, len(predictions))
-        gains = _Gains(open_, part.functionals, some, contrasts, over_time is not None)
-        values.append(left @ contrasts + gains.total)
+        # What makes values of models into those of models and pairs, (models, values).
+        contrasts = np.array(list(_of(some, np.eye(len(predictions))))).T
+        gains, gains_over_time = _gains(open_, part.functionals, some, contrasts, over_time is not None)
+        values.append(at_dropout @ contrasts + gains @ open_.weights)
         if base is not None:
-            parts = [_errors(base, contrasts, gains, open_, side, few) for side, few in gains.parts()]
+            places = [(side, slice(k, k + step)) for side in range(2) for k in range(0, len(some), step)]
+            parts = [
+                _errors(base.combined(contrasts[:, place]), gains[side, place], open_)
+                for side, place in places
+            ]
             errors.append(np.concatenate(parts).reshape(2, len(some)))
-        if over_time is not None and gains.curves is not None:
-            curves.append(status.grid.restore(contrasts.T @ over_time + gains.curves))
+        if over_time is not None and gains_over_time is not None:
+            curves.append(status.grid.restore(contrasts.T @ over_time + gains_over_time))
     return Extremes(
         np.concatenate(values, axis=1),
         np.concatenate(errors, axis=1) if errors else None,
@@ -173,96 +170,73 @@ def extremes_of_mean(
     )
 
 
-class _Gains:
-    """What dropouts add to the bounds, beyond what they count for with an event from the time of dropout on.
+def _gains(
+    open_: Dropouts, functionals: Functionals, keys: list[Key], contrasts: FloatArray, over_time: bool
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the gains of the bounds over the scores with an event from the time of dropout on.
 
-    ``by_subject`` has it for each of the dropouts, (2, values, dropouts), without its weight; ``curves`` for each time
-    and all of them, (2, values, times).
+    They are for each of the dropouts, (2, values, dropouts), without its weight; and for each time and all of them,
+    (2, values, times).
     """
-
-    def __init__(
-        self,
-        open_: Dropouts,
-        functionals: Functionals,
-        keys: list[Key],
-        contrasts: FloatArray,
-        over_time: bool,
-    ) -> None:
-        n_times, size = open_.status.grid.sorted.size, len(keys)
-        self.size, self.n = size, open_.status.n
-        self.by_subject = np.empty((2, size, open_.rows.size))
-        self.curves = np.zeros((2, size, n_times)) if over_time else None
-        n_models = len(functionals.gradients)
-        for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
-            start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
-            columns, weights = slice(start, n_times), open_.weights[some]
-            over = functionals.time_weights[columns, 0]
-            left, open_from = (each[some, None] - start for each in (open_.cut, open_.first))
-            after = np.arange(n_times - start) >= open_from
-            gaps = np.empty((n_models, *after.shape))
-            for gap, gradient in zip(gaps, functionals.gradients, strict=True):
-                losses = gradient.of_subjects(open_.rows[some]).part(columns)
-                np.subtract(losses.event_free, losses.event, out=gap)
-            # Who leaves at one of the times is event-free then, for certain.
-            known = (
-                gaps * ((np.arange(n_times - start) >= left) & ~after) if (open_from > left).any() else None
-            )
-            gaps *= after
-            if self.curves is not None:
-                for f, gap in enumerate(_of(keys, gaps)):
-                    self.curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
-                    self.curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
-            gaps *= over
-            for f, running in enumerate(_of(keys, np.cumsum(gaps, axis=2, out=gaps))):
-                running.min(axis=1, initial=0.0, out=self.by_subject[0, f, some])
-                running.max(axis=1, initial=0.0, out=self.by_subject[1, f, some])
-            if known is not None:
-                self.by_subject[:, :, some] += contrasts.T @ (known @ over)
-                if self.curves is not None:
-                    self.curves[:, :, columns] += contrasts.T @ (weights @ known)
-        self.total = self.by_subject @ open_.weights
-
-    def parts(self) -> Iterator[tuple[int, slice]]:
-        """Lower and upper values in lots that are held at once."""
-        step = max(1, _AT_ONCE // max(1, self.n))
-        for side in range(2):
-            for start in range(0, self.size, step):
-                yield side, slice(start, min(start + step, self.size))
+    n_times, size = open_.status.grid.sorted.size, len(keys)
+    by_subject = np.empty((2, size, open_.rows.size))
+    curves = np.zeros((2, size, n_times)) if over_time else None
+    n_models = len(functionals.gradients)
+    for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
+        start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
+        columns, weights = slice(start, n_times), open_.weights[some]
+        over = functionals.time_weights[columns, 0]
+        left, open_from = (cut[some, None] - start for cut in (open_.cut, open_.first))
+        after = np.arange(n_times - start) >= open_from
+        gaps = np.empty((n_models, *after.shape))
+        for gap, gradient in zip(gaps, functionals.gradients, strict=True):
+            losses = gradient.of_subjects(open_.rows[some]).part(columns)
+            np.subtract(losses.event_free, losses.event, out=gap)
+        # Who leaves at one of the times is event-free then, for certain.
+        at_the_time = (np.arange(n_times - start) >= left) & ~after
+        certain = gaps * at_the_time if (open_from > left).any() else None
+        gaps *= after
+        if curves is not None:
+            for f, gap in enumerate(_of(keys, gaps)):
+                curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
+                curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
+        gaps *= over
+        for f, running in enumerate(_of(keys, np.cumsum(gaps, axis=2, out=gaps))):
+            running.min(axis=1, initial=0.0, out=by_subject[0, f, some])
+            running.max(axis=1, initial=0.0, out=by_subject[1, f, some])
+        if certain is not None:
+            by_subject[:, :, some] += contrasts.T @ (certain @ over)
+            if curves is not None:
+                curves[:, :, columns] += contrasts.T @ (weights @ certain)
+    return by_subject, curves
 
 
-def _errors(
-    base: Influence, contrasts: FloatArray, gains: _Gains, open_: Dropouts, side: int, some: slice
-) -> FloatArray:
-    """The standard errors of some bounds.
+def _errors(base: Influence, gains: FloatArray, open_: Dropouts) -> FloatArray:
+    """Return the standard errors of bounds with these gains by subject, from the influence on the scores without.
 
     Which event time is extreme depends on the losses alone, so that a bound is linear in the weights.
     """
-    nothing = np.broadcast_to(0.0, (gains.n, 1))
+    nothing = np.broadcast_to(0.0, (open_.status.n, 1))
     gradients = []
-    for gain in gains.by_subject[side, some]:
-        chosen = np.zeros((gains.n, 1))
-        chosen[open_.rows, 0] = -gain
-        gradients.append(DenseGradient(nothing, chosen))
+    for gain in gains:
+        by_event = np.zeros((open_.status.n, 1))
+        by_event[open_.rows, 0] = -gain
+        gradients.append(DenseGradient(nothing, by_event))
     # After a dropout its weight stays: all that it gains may count at the last time.
     lost = influence(open_.last, Functionals(tuple(gradients), np.ones((1, 1))), open_.y)
-    return (base.combined(contrasts[:, some]) - lost).standard_errors
+    return (base - lost).standard_errors
 
 
 def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:
-    """The values of each model, or the difference of each two."""
+    """Return the values of each model, or the difference of each two."""
     for key in keys:
         yield values[key[0]] if len(key) == 1 else values[key[0]] - values[key[1]]
-
-
-def _contrasts(keys: list[Key], n: int) -> FloatArray:
-    """What makes values of ``n`` models into those of models and pairs, (models, values)."""
-    return np.array(list(_of(keys, np.eye(n)))).T
 
 
 def extremes_of_auc(
     metric: CumulativeDynamicAUC, open_: Dropouts, predictions: Mapping[str, Predicted], with_errors: bool
 ) -> Extremes:
-    """The bounds of several models; NaN for their differences, and where no assignment has both cases and controls."""
+    """Return the bounds of several models; NaN for differences, and where no assignment has cases and controls."""
     n_models, status = len(predictions), open_.status
     values = np.full((2, n_models * (n_models + 1) // 2), np.nan)
     errors = np.full_like(values, np.nan)
@@ -270,8 +244,8 @@ def extremes_of_auc(
     left = open_.first == 0  # who leaves at the very time is event-free then
     unknown, at_the_time = open_.rows[left], open_.rows[~left]
     weights = tile.event[unknown, 0]
-    for m, each in enumerate(predictions.values()):
-        [(_, section)] = sections(status, tile, each)
+    for m, model in enumerate(predictions.values()):
+        [(_, section)] = sections(status, tile, model)
         for side, marker in enumerate((-section.marker, section.marker)):
             event_free, event = tile.event_free[:, 0].copy(), tile.event[:, 0].copy()
             event_free[at_the_time], event[at_the_time], event[unknown] = event[at_the_time], 0.0, 0.0
@@ -279,7 +253,7 @@ def extremes_of_auc(
             if cases is None:
                 continue
             event[unknown[cases]], event_free[unknown[~cases]] = weights[cases], weights[~cases]
-            [(_, assigned)] = sections(status, Tile(tile.columns, event_free[:, None], event[:, None]), each)
+            [(_, assigned)] = sections(status, Tile(tile.columns, event_free[:, None], event[:, None]), model)
             value, by_free, by_event, _ = metric.linear(assigned)
             values[side, m] = value
             if with_errors:
@@ -296,7 +270,7 @@ def extremes_of_auc(
 def _cases_of_highest(
     order: Order, controls: FloatArray, cases: FloatArray, unknown: Rows, weights: FloatArray
 ) -> BoolArray | None:
-    """Which of the unknown are cases where the AUC is highest; None where none of the thresholds has an AUC.
+    """Return which of the unknown are cases where the AUC is highest; None where none of the thresholds has an AUC.
 
     ``controls`` and ``cases`` are the weights of those who are known.
     """
@@ -306,11 +280,11 @@ def _cases_of_highest(
     place[rows] = np.arange(rows.size)
     walk = np.argsort(place[unknown], kind="stable")  # they turn into controls from the lowest marker on
     at = place[unknown[walk]]
-    first, end = (at, at + 1) if order.ties is None else (each[at] for each in order.ties)
-    w, n_unknown = weights[walk], weights.size
+    first, end = (at, at + 1) if order.ties is None else (ends[at] for ends in order.ties)
+    w = weights[walk]
 
     def below(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Of values in the order, the sums below each of those who walk, of those level with it, and in all."""
+        """Return sums of values in the order: below each of those who walk, level with it, and in all."""
         sums = np.append(0.0, np.cumsum(values))
         return sums[first], sums[end] - sums[first], float(sums[-1])
 
@@ -331,6 +305,6 @@ def _cases_of_highest(
         return None
     auc = np.full(pairs.size, -np.inf)
     np.divide(ordered, pairs, out=auc, where=defined)
-    found = np.ones(n_unknown, dtype=bool)
-    found[walk[: int(np.argmax(auc))]] = False
-    return found
+    are_cases = np.ones(weights.size, dtype=bool)
+    are_cases[walk[: int(np.argmax(auc))]] = False
+    return are_cases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, product
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from cocensor.inference.along_axis import (
 )
 from cocensor.inference.bands import Band, simultaneous_quantile
 from cocensor.inference.comparisons import Comparison, compare
-from cocensor.inference.estimates import Estimates
+from cocensor.inference.estimates import Estimate, Estimates
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named, metric_of
 from cocensor.study.plan import HAZARD_RATIO
@@ -56,10 +56,10 @@ class Pair:
         cannot be distinguished at independence, or the better one may not be called best. ``sign`` is that of
         score(a) − score(b).
         """
-        held = lead(self.curves, line)
-        if held is None or self.better(held.sign) not in rankable(self.grid.evaluation):
+        positions = lead(self.curves, line)
+        if positions is None or self.better(positions.sign) not in rankable(self.grid.evaluation):
             return None
-        return held.on(self.grid.at_position)
+        return positions.on(self.grid.at_position)
 
     def better(self, sign: float) -> str:
         """The better model where the difference has this sign."""
@@ -72,7 +72,7 @@ class Pair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grid:
-    r"""Every score over lines of points, and what their errors say.
+    r"""Every score over lines of points, with its errors.
 
     Along Kendall's τ lines are families of copulas. Along the hazard ratio ρ after dropout they say whose ratio moves,
     that of "all" or of one reason or group while the others stay at 1: up to a dropout at c, event and dropout are
@@ -88,7 +88,6 @@ class Grid:
     axis: Literal["tau", "hazard_ratio"]
     lines: tuple[str, ...]
     points: tuple[float, ...]
-    #: By adjustment, line and point.
     answers: Answers
     #: By adjustment and line, why there is no answer, or none at some point.
     missing: dict[tuple[str, str], Note]
@@ -99,7 +98,7 @@ class Grid:
         return self.axis == "hazard_ratio"
 
     def position(self, point: float) -> float:
-        """Where a point lies on the axis along which values are taken to move on lines; 0 is independence."""
+        """Position of a point on the axis along which values are taken to move on lines; 0 is independence."""
         return math.log(point) if self.is_of_ratios else point
 
     def at_position(self, position: float) -> float:
@@ -112,11 +111,6 @@ class Grid:
         order = (self.evaluation.primary, *counted(self.evaluation), *self.answers)
         return next(name for name in order if name in self.answers)
 
-    @property
-    def level(self) -> float:
-        """Of all intervals: that of the evaluation."""
-        return self.evaluation.data.level
-
     # --- at one point ----------------------------------------------------------------------------------
 
     def values(
@@ -124,7 +118,7 @@ class Grid:
     ) -> dict[str, float]:
         """The scores of the models at one point; those without one are missing."""
         by, answer = metric_of(self.evaluation, metric).name, self._answer(line, point, adjustment)
-        return {} if answer is None else {model: each.value for model, each in answer.values[by].items()}
+        return {} if answer is None else {model: value.value for model, value in answer.values[by].items()}
 
     def errors(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
@@ -136,10 +130,7 @@ class Grid:
     def standing(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> Standing:
-        """How models stand at one point: their ranks, and who cannot be told from the best.
-
-        The same intervals tell how far a lead goes (:meth:`Pair.lead`).
-        """
+        """The standing of the models at one point: their ranks, and who cannot be distinguished from the best."""
         by, values = metric_of(self.evaluation, metric), self.values(line, point, metric, adjustment)
         scores = {model: values[model] for model in rankable(self.evaluation) if model in values}
         errors, level = self.errors(line, point, metric, adjustment), self.evaluation.data.confidence_level
@@ -159,7 +150,7 @@ class Grid:
             check_choice(model, "model", self.evaluation.models)
         check_choice(line, "line" if self.is_of_ratios else "family", self.lines)
         if point not in self.points:
-            grid = ", ".join(f"{each:g}" for each in self.points)
+            grid = ", ".join(f"{at:g}" for at in self.points)
             name = "ratio" if self.is_of_ratios else "tau"
             raise ValueError(f"{name} must be a point of the grid, which has {grid}, but is {point!r}.")
         errors = self.errors(line, point, metric, adjustment)
@@ -180,7 +171,7 @@ class Grid:
             return point
         check_choice(line, "family", self.lines)
         along = self._lines(adjustment).get(line, {})
-        ratios = {0.0: 1.0} | {at: each.hazard_ratio or np.nan for at, each in along.items() if at != 0}
+        ratios = {0.0: 1.0} | {at: answer.hazard_ratio or np.nan for at, answer in along.items() if at != 0}
         taus = sorted(ratios)
         logs = np.log([ratios[at] for at in taus])
         return float(np.exp(np.interp(point, taus, logs, left=np.nan, right=np.nan)))
@@ -194,29 +185,29 @@ class Grid:
 
         Where no model may be ranked, nobody, at every point that has a score.
         """
-        able = rankable(self.evaluation)
-        by_line = {
-            line: {
-                point: self.standing(line, point, metric, adjustment)
-                for point in answers
-                if self.values(line, point, metric, adjustment)
-            }
-            for line, answers in self._lines(adjustment).items()
+        return {
+            line: {point: place.leaders for point, place in by_point.items()}
+            for line, by_point in self._standings(metric, adjustment).items()
         }
-        leaders = {
-            line: {point: found.leaders for point, found in by_point.items() if found.scores or not able}
-            for line, by_point in by_line.items()
-        }
-        return {line: by_point for line, by_point in leaders.items() if by_point}
 
     def best(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
         """The models that cannot be distinguished from the best by line and point."""
         return {
-            line: {point: self.standing(line, point, metric, adjustment).best for point in by_point}
-            for line, by_point in self.leaders(metric, adjustment).items()
+            line: {point: place.best for point, place in by_point.items()}
+            for line, by_point in self._standings(metric, adjustment).items()
         }
+
+    def _standings(self, metric: str | None, adjustment: str | None) -> dict[str, dict[float, Standing]]:
+        """By line and point the standing, where a model that may be ranked has a score, or any if none may be."""
+        able, standings = rankable(self.evaluation), dict[str, dict[float, Standing]]()
+        for line, answers in self._lines(adjustment).items():
+            for point in answers:
+                place = self.standing(line, point, metric, adjustment)
+                if place.scores or (not able and self.values(line, point, metric, adjustment)):
+                    standings.setdefault(line, {})[point] = place
+        return standings
 
     def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
         """The model with the best score nearest to independence, which others are compared with by default.
@@ -252,28 +243,25 @@ class Grid:
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Rows of a table: metric, adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
         level = self.evaluation.data.confidence_level
-        for metric in self.evaluation.metrics:
-            points = [
-                (adjustment, line, point)
-                for adjustment, by_line in self.answers.items()
-                for line, by_point in by_line.items()
-                for point in by_point
-            ]
-            for adjustment, line, point in points:
-                place = self.place(adjustment, line, point)
-                errors = self.errors(line, point, metric, adjustment)
-                ranks = self.standing(line, point, metric, adjustment).ranks
-                for model, value in self.values(line, point, metric, adjustment).items():
-                    limits: tuple[float, ...] = ()
-                    if level is not None and errors is None:
-                        limits = np.nan, np.nan, np.nan
-                    elif level is not None and errors is not None:
-                        estimate = errors.estimate(model)
-                        limits = estimate.standard_error, *estimate.confidence_interval(level)
-                    yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
+        points = [
+            (adjustment, line, point)
+            for adjustment, by_line in self.answers.items()
+            for line, by_point in by_line.items()
+            for point in by_point
+        ]
+        for metric, (adjustment, line, point) in product(self.evaluation.metrics, points):
+            place = self.place(adjustment, line, point)
+            errors = self.errors(line, point, metric, adjustment)
+            ranks = self.standing(line, point, metric, adjustment).ranks
+            for model, value in self.values(line, point, metric, adjustment).items():
+                limits: tuple[float, ...] = ()
+                if level is not None:
+                    estimate = Estimate(value, np.nan) if errors is None else errors.estimate(model)
+                    limits = estimate.standard_error, *estimate.confidence_interval(level)
+                yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
 
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
-        """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
+        """Return what tables say of a point: its family, reason, τ and hazard ratio after dropout."""
         if self.is_of_ratios:
             return HAZARD_RATIO, None if line == ALL else line, np.nan, point
         return line, None, point, self.hazard_ratio(line, point, adjustment)
@@ -298,11 +286,10 @@ class Grid:
                 values[k] = answer.value(by, model) - (0.0 if minus is None else answer.value(by, minus))
                 errors = answer.errors.get(by)
                 if errors is not None and set(models) <= set(errors.names):
-                    at = tuple(map(errors.names.index, models))
                     spread = errors.standard_errors if minus is None else errors.apart.standard_errors
-                    standard_errors[k] = spread[at]
+                    standard_errors[k] = spread[tuple(map(errors.names.index, models))]
             positions = np.array([self.position(point) for point in answers])
-            curves[line] = AxisCurve(positions, values, standard_errors, self.level)
+            curves[line] = AxisCurve(positions, values, standard_errors, self.evaluation.data.level)
         return curves
 
     def bands(
@@ -313,8 +300,9 @@ class Grid:
         adjustment: str | None = None,
     ) -> dict[str, Band]:
         """By line limits of a value that hold its whole curve, on all lines at once."""
-        rows = self._rows_of_errors(model, minus, metric, adjustment)
-        quantile = simultaneous_quantile(rows, self.level)
+        quantile = simultaneous_quantile(
+            self._rows_of_errors(model, minus, metric, adjustment), self.evaluation.data.level
+        )
         bands = {}
         for line, curve in self.along(model, minus, metric, adjustment).items():
             reach = np.where(curve.standard_errors == 0, 0.0, quantile * curve.standard_errors)
@@ -348,7 +336,7 @@ class Grid:
     def _rows_of_errors(
         self, model: str, minus: str | None, metric: str | None, adjustment: str | None
     ) -> FloatArray:
-        """Rows of the errors of a value at all answers, line by line; NaN for what is not."""
+        """Return rows of the errors of a value at all answers, line by line; NaN where there are none."""
         by = metric_of(self.evaluation, metric).name
         answers = [answer for line in self._lines(adjustment).values() for answer in line.values()]
         most = max((len(answer.batches[by]) for answer in answers if answer.batches), default=1)
@@ -382,7 +370,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Change:
-    """Where along τ, or along the hazard ratio after dropout, the best model changes, under one adjustment.
+    """A change of the best model along τ, or along the hazard ratio after dropout, under one adjustment.
 
     It happens on one line, a family or whose ratio moves, between two neighbours of the grid, ``below`` and ``above``;
     ``at`` is where the two scores cross if they move along lines in between.
@@ -401,7 +389,7 @@ class Change:
 class Stretch:
     """From ``low`` to ``high``, ``model`` has the best score under one adjustment and family.
 
-    ``equals`` are models that are just as good all along. A family has one stretch after the other, in the order of τ.
+    ``equals`` are models that are just as good all along. Stretches of a family follow each other in the order of τ.
     """
 
     adjustment: str
@@ -436,24 +424,24 @@ def _crossing(
     between: tuple[float, float],
     models: tuple[str, str],
 ) -> float:
-    """Where the scores of two models cross; in the middle, if one of them has no score at one end."""
+    """Return where the scores of two models cross; in the middle, if one of them has no score at one end."""
     below, above = map(grid.position, between)
     scores = [grid.values(line, point, metric, adjustment) for point in between]
-    gaps = [each.get(models[1], np.nan) - each.get(models[0], np.nan) for each in scores]
+    gaps = [values.get(models[1], np.nan) - values.get(models[0], np.nan) for values in scores]
     share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
     return grid.at_position(float(below + share * (above - below)))
 
 
 def _holders(grid: Grid, best: dict[float, tuple[str, ...]]) -> dict[float, str]:
-    """By point the model that is best, which changes no more often than it must; away from independence, both ways."""
+    """By point the best model, which changes no more often than it must; away from independence, both ways."""
     points = sorted(best)
     start = min(range(len(points)), key=lambda k: abs(grid.position(points[k])))
     # Among equals at the start, the one that stays longest.
     lasting = {model: sum(model in best[point] for point in points) for model in best[points[start]]}
-    holders = {points[start]: max(lasting, key=lambda model: lasting[model])}
+    holders = {points[start]: max(lasting, key=lasting.__getitem__)}
     for way in (range(start + 1, len(points)), range(start - 1, -1, -1)):
-        held = holders[points[start]]
+        holder = holders[points[start]]
         for k in way:
-            held = held if held in best[points[k]] else best[points[k]][0]
-            holders[points[k]] = held
+            holder = holder if holder in best[points[k]] else best[points[k]][0]
+            holders[points[k]] = holder
     return holders

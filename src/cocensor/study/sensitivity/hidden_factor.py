@@ -15,14 +15,14 @@ from cocensor._checks import FloatArray, IntArray, check_number
 # rule converges geometrically, however strong the factor.
 _LOG_DISTANCE = np.arange(-40.0, 3.6, 0.1)
 _MOST = log(np.finfo(np.float64).max)
-# Of differences within pairs of subjects: bins, and pairs.
+# The most bins of differences within pairs of subjects, and the most pairs.
 _BINS = 256
 _PAIRS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    r"""How two subjects that are alike in the rest differ in a factor, and how often.
+    r"""Differences in a factor between two subjects that are alike in the rest, and their chances.
 
     With proportional hazards, and event and dropout independent given all covariates, two subjects that differ by d are
     ranked by their event times with :math:`P(E_1 < E_2) - P(E_1 > E_2) = \tanh(d'\beta/2)`, by their dropout times
@@ -46,8 +46,8 @@ class Contrasts:
         return float(self.taus(on_event[None], on_dropout[None])[0])
 
     def aligned(self, on_event: FloatArray, on_dropout: FloatArray) -> float:
-        """What τ would be if the effects had the same sign in every pair."""
-        event, dropout = (np.abs(np.tanh(0.5 * self.differences @ each)) for each in (on_event, on_dropout))
+        """Return what τ would be if the effects had the same sign in every pair."""
+        event, dropout = (np.abs(np.tanh(0.5 * self.differences @ on)) for on in (on_event, on_dropout))
         return float((event * dropout) @ self.weights)
 
 
@@ -139,26 +139,25 @@ def covariates_of(Z: FloatArray, sources: Sequence[str]) -> list[Covariate]:
     """All covariates of independent standardised columns; ``sources`` has the covariate that each comes from."""
     n, p = Z.shape
     precision = np.linalg.inv(Z.T @ Z / n)
-    found = []
+    covariates = []
     for name in dict.fromkeys(sources):
         own = np.flatnonzero([source == name for source in sources])
         # The residuals of the regression on all other columns.
         residuals = Z @ np.linalg.solve(precision[np.ix_(own, own)], precision[own]).T
         residuals *= np.sqrt(n / (n - 1 - p + own.size))
         steps = np.ptp(Z[:, own], axis=0)
-        if _two_valued(Z[:, own]).all():
-            contrasts = _of_levels(residuals, steps)
-        else:
-            contrasts = of_numbers(residuals[:, 0])
+        is_end = (Z[:, own].min(axis=0) == Z[:, own]) | (Z[:, own].max(axis=0) == Z[:, own])
+        # Columns of two values have levels, others numbers.
+        contrasts = _of_levels(residuals, steps) if is_end.all() else of_numbers(residuals[:, 0])
         spread = ((residuals / steps) ** 2).sum(axis=1)
-        found.append(Covariate(name, own, contrasts, spread / spread.mean()))
-    return found
+        covariates.append(Covariate(name, own, contrasts, spread / spread.mean()))
+    return covariates
 
 
 def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
-    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them at random.
+    """Return the differences of pairs of subjects in all columns, and the pairs: all, or enough of them at random.
 
-    Which pairs these are does not hang on the order of the rows.
+    The pairs do not depend on the order of the rows.
     """
     n = len(Z)
     if n * (n - 1) // 2 <= _PAIRS:
@@ -168,12 +167,6 @@ def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray
         index = np.arange(_PAIRS)
         first, second = order[index % n], order[(index + 1 + index // n) % n]
     return Contrasts(Z[first] - Z[second], np.full(first.size, 1.0 / first.size)), (first, second)
-
-
-def _two_valued(Z: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which columns take two values."""
-    found: npt.NDArray[np.bool_] = ((Z.min(axis=0) == Z) | (Z.max(axis=0) == Z)).all(axis=0)
-    return found
 
 
 def _of_levels(residuals: FloatArray, steps: FloatArray) -> Contrasts:

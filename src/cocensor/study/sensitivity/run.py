@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
+from itertools import combinations
 from operator import methodcaller
 from threading import Event
 from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._checks import Progress, check_length, refuse_at, spelled, to_numpy
+from cocensor._cached import cached_property
+from cocensor._checks import Progress, check_length, escaped, refuse_at, spelled, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads, one_blas_thread
+from cocensor._views import view
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Independence, copula_families
@@ -23,21 +26,191 @@ from cocensor.data.covariates import column_names
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named
 from cocensor.study.plan import HAZARD_RATIO, RATIOS, SensitivityPlan, check_has_ratios
+from cocensor.study.ranking import rankable
 from cocensor.study.scores import AdjustmentScores, refit, score_refit
 from cocensor.study.sensitivity.benchmarks import CovariateBenchmarks, PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Answers, Grid
-from cocensor.study.sensitivity.result import Sensitivity
+from cocensor.study.verdict import Verdict, verdict_of
 from cocensor.warnings import FitWarning, HorizonWarning, collected
 
-# Of the τ by default, in tenths: the first, where nothing below it is plausible, and the last.
+# The τ by default, in tenths: the first, where nothing below it is plausible, and the last.
 _FIRST_TENTH, _LAST_TENTH = -3, 9
-# Groups whose hazard ratio moves alone.
+# The most groups whose hazard ratio moves alone.
 _MOST_GROUPS = 12
-#: Where an answer belongs: an axis, a line, a point.
+Kind = Literal["estimate", "interval"]
+#: The place of an answer in the grids: an axis, a line, a point.
 Place = tuple[Literal["tau", "hazard_ratio"], str, float]
-Missing = dict[tuple[str, str], Note]
-#: By line, what an adjustment is given at a hazard ratio.
+#: By adjustment and line, and then by point, the scores, or why there are none.
+Outcomes = dict[tuple[str, str], dict[float, AdjustmentScores | Note]]
+#: By line, the argument of ``with_hazard_ratio`` at a hazard ratio.
 RatioLines = dict[str, Callable[[float], Any]]
+
+
+@dataclass(frozen=True)
+class TippingPoint:
+    """The point where a statement about two models stops to hold, outward from independence along one line."""
+
+    #: The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
+    #: holds it from there on.
+    kind: Kind
+    #: The family of copulas, or "hazard_ratio".
+    family: str
+    #: The reason or group whose hazard ratio moves alone.
+    reason: str | None
+    #: Kendall's τ; NaN for hazard ratios.
+    tau: float
+    #: After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
+    hazard_ratio: float
+    #: By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
+    #: (:meth:`CovariateBenchmarks.multiple_for`); NaN for hazard ratios and without covariates, infinite where none
+    #: does.
+    multiple: float
+    #: The model with the better score further out; None of an interval, where none is distinguishable.
+    winner_beyond: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """Every score over families of copulas and τ, and over the hazard ratio after dropout.
+
+    Made by :meth:`Evaluation.sensitivity`.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    over_tau : Grid
+        Scores along Kendall's τ, a line for each family of copulas.
+    over_ratio : Grid or None
+        Scores along the hazard ratio after dropout, of all and by reason or group; None where that was not wanted or
+        no adjustment takes it.
+    plausible : PlausibleRange
+        The τ that are held plausible: as given, or by the measured covariates.
+    benchmarks : CovariateBenchmarks or None
+        Measured covariates as benchmarks of τ; None where none can be one.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (1, 3)}
+    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0), metrics="ibs")
+    >>> over = result.sensitivity("clayton", [0.0, 0.4, 0.8])
+    >>> {tau: round(over.over_tau.values("clayton", tau)["1"], 3) for tau in over.over_tau.points}
+    {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
+    """
+
+    evaluation: Evaluation
+    over_tau: Grid
+    over_ratio: Grid | None
+    plausible: PlausibleRange
+    benchmarks: CovariateBenchmarks | None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads by the first metric under the primary adjustment, and how far that holds."""
+        return verdict_of(self.evaluation, self)
+
+    def table(self) -> Any:
+        """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
+
+        The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of
+        :meth:`Grid.hazard_ratio`.
+        """
+        data = self.evaluation.data
+        order = {name: k for k, name in enumerate(self.evaluation.metrics)}
+        rows = sorted((row for grid in self.grids for row in grid.rows()), key=lambda row: order[row[0]])
+        errors = () if data.confidence_level is None else ("standard_error", "low", "high")
+        where = ("family", "reason", "tau", "hazard_ratio")
+        return data.frame(("metric", "adjustment", *where, "model", "score", *errors, "rank"), rows)
+
+    @property
+    def grids(self) -> tuple[Grid, ...]:
+        """The grid over τ, and that over hazard ratios where there is one."""
+        return (self.over_tau,) if self.over_ratio is None else (self.over_tau, self.over_ratio)
+
+    def tipping_points(
+        self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[TippingPoint, ...]:
+        """Where the order of two models turns or becomes uncertain, on every scale; see :class:`TippingPoint`.
+
+        Under copulas, then by hazard ratio after dropout; each nearest to independence first. There is none where one
+        of the models may not be ranked.
+        """
+        name, points = self.over_tau.adjustment(adjustment), list[TippingPoint]()
+        if not {a, b} <= set(rankable(self.evaluation)):
+            return ()
+        for grid in self.grids:
+            if name in grid.answers:
+                turns = _turns(grid, a, b, metric, name)
+                for kind, line, at, winner in sorted(turns, key=lambda turn: abs(grid.position(turn[2]))):
+                    place = grid.place(name, line, at)
+                    points.append(TippingPoint(kind, *place, multiple(self.benchmarks, place[2]), winner))
+        return tuple(points)
+
+    def tipping_table(self) -> Any:
+        """One row per metric, adjustment, pair of models and tipping point; see :class:`TippingPoint`."""
+        names = [field.name for field in fields(TippingPoint)]
+        rows = [
+            (metric, adjustment, a, b, *vars(tip).values())
+            for metric in self.evaluation.metrics
+            for adjustment in self.over_tau.answers
+            for a, b in combinations(self.evaluation.models, 2)
+            for tip in self.tipping_points(a, b, metric, adjustment)
+        ]
+        return self.evaluation.data.frame(("metric", "adjustment", "a", "b", *names), rows)
+
+    @property
+    def statement(self) -> str:
+        """The answer in words, by the primary adjustment and the first metric of the evaluation."""
+        return str(view("text.sensitivity.sensitivity_in_words")(self))
+
+    def plot(self, ax: Any = None, *, line: str | Sequence[str] | None = None) -> Any:
+        """Scores along τ and hazard ratios; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
+
+        With ``line``, along the hazard ratio after dropout of "all", or of reasons or groups, a panel each.
+        """
+        return view("plots.CurveDisplay").from_sensitivity(self, line=line).plot(ax=ax)
+
+    def plot_differences(
+        self, reference: str | None = None, ax: Any = None, *, line: str | Sequence[str] | None = None
+    ) -> Any:
+        """Scores minus that of one model; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
+
+        ``line`` is that of :meth:`plot`.
+        """
+        return view("plots.CurveDisplay").from_differences(self, reference, line=line).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        return escaped(view("text.sensitivity.sensitivity_as_text")(self))
+
+
+def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:
+    """Return how many times as strong as the strongest measured covariate a factor must be to induce τ, or NaN."""
+    return float("nan") if np.isnan(tau) or benchmarks is None else benchmarks.multiple_for(tau)
+
+
+def _turns(
+    grid: Grid, a: str, b: str, metric: str | None, adjustment: str
+) -> Iterator[tuple[Kind, str, float, str | None]]:
+    """By kind and line, the points of a grid, and the model with the better score beyond."""
+    pair = grid.pair(a, b, metric, adjustment)
+    for point in pair.tipping_points():
+        outward = point.sign_above if grid.position(point.at) >= 0 else -point.sign_above
+        yield "estimate", point.line, point.at, pair.better(outward)
+    for line in grid.answers[adjustment]:
+        led = pair.lead(line)
+        if led is not None:
+            for lost, side in ((led.lost_below, -1.0), (led.lost_above, 1.0)):
+                # Without independence in the grid, a lead may be lost on the way to it, which is no way outward.
+                if lost is not None and side * grid.position(lost) >= 0:
+                    yield "interval", line, lost, None
+
+
+# --- scores over a grid ----------------------------------------------------------------------------------
 
 
 @one_blas_thread
@@ -54,14 +227,14 @@ def sensitivity(
         measured = benchmarks or evaluation.benchmarks()
     except ValueError as error:
         measured = error
-    held = PlausibleRange.of(evaluation, measured, plan.plausible)
-    taus = default_taus(held) if plan.taus is None else plan.taus
+    plausible = PlausibleRange.of(evaluation, measured, plan.plausible)
+    taus = default_taus(plausible) if plan.taus is None else plan.taus
     ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
-    if plan.with_ratios:
+    if HAZARD_RATIO in plan.families:
         lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
-    varied = [name for name, scores in evaluation.results.items() if scores.varies_with_copula]
+    varied = [name for name, scores in evaluation.results.items() if scores.adjustment.rests_on_copula]
     if plan.adjustments is not None:
         varied = [
             adjustment_named(evaluation.results, name, varied, argument="adjustments")
@@ -76,18 +249,18 @@ def sensitivity(
         for walk in _walks(evaluation.results[name].adjustment, plan.copulas, taus, lines, ratios)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
-    found: dict[Place, dict[str, AdjustmentScores | Note]] = {}
+    outcomes: dict[str, Outcomes] = {"tau": {}, "hazard_ratio": {}}
     # The evaluation itself has noted what there is to warn of.
     with collected(HorizonWarning, FitWarning):
         jobs = [partial(_followed, evaluation, name, walk, finished) for name, walk in walks]
         for (name, walk), answers in zip(walks, in_threads(jobs), strict=True):
             for step, answer in zip(walk, answers, strict=True):
-                for place in step.places:
-                    found.setdefault(place, {})[name] = answer
-    by_tau, missing = _settled(found, "tau", varied)
+                for axis, line, point in step.places:
+                    outcomes[axis].setdefault((name, line), {})[point] = answer
+    by_tau, missing = _settled(outcomes["tau"], varied, 0.0)
     if not by_tau:
         raise ValueError(f"no point of the grid has a score: {next(iter(missing.values()), '')}")
-    by_ratio, without = _settled(found, "hazard_ratio", varied)
+    by_ratio, without = _settled(outcomes["hazard_ratio"], varied, 1.0)
     over_ratio = None
     if by_ratio:
         if unnamed is not None:
@@ -97,13 +270,9 @@ def sensitivity(
         for name in varied:
             why = (note for (adjustment, _), note in without.items() if adjustment == name)
             missing[name, HAZARD_RATIO] = next(why, noted("no_hazard_ratio", adjustment=name))
-    return Sensitivity(
-        evaluation,
-        Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing),
-        over_ratio,
-        held,
-        None if isinstance(measured, ValueError) else measured,
-    )
+    over_tau = Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing)
+    benchmarks = None if isinstance(measured, ValueError) else measured
+    return Sensitivity(evaluation, over_tau, over_ratio, plausible, benchmarks)
 
 
 def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
@@ -113,31 +282,20 @@ def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
 
 
 def _settled(
-    found: Mapping[Place, Mapping[str, AdjustmentScores | Note]], axis: str, adjustments: Sequence[str]
-) -> tuple[Answers, Missing]:
-    """The answers along an axis in order, and by adjustment and line why some are missing."""
-    independence = 1.0 if axis == "hazard_ratio" else 0.0
+    outcomes: Outcomes, adjustments: Sequence[str], independence: float
+) -> tuple[Answers, dict[tuple[str, str], Note]]:
+    """Return the answers along an axis in order, and by adjustment and line why some are missing."""
     answers: Answers = {name: {} for name in adjustments}
-    failed: dict[tuple[str, str], dict[float, Note]] = {}
-    for (on, line, point), by_name in found.items():
-        for name, answer in by_name.items() if on == axis else ():
-            if isinstance(answer, Note):
-                failed.setdefault((name, line), {})[point] = answer
-            else:
-                answers[name].setdefault(line, {})[point] = answer
-    for name, line in failed:
-        # Independence alone is not an answer of the line.
-        if answers[name].get(line, {}).keys() <= {independence}:
-            answers[name].pop(line, None)
-    ordered = {
-        name: {line: dict(sorted(by_point.items())) for line, by_point in by_line.items()}
-        for name, by_line in answers.items()
-        if by_line
-    }
-    return ordered, {
-        key: why[min(why, key=lambda point: abs(point - independence))]
-        for key, why in sorted(failed.items(), key=lambda item: item[0])
-    }
+    missing: dict[tuple[str, str], Note] = {}
+    for (name, line), by_point in outcomes.items():
+        scores = {point: answer for point, answer in by_point.items() if not isinstance(answer, Note)}
+        notes = {point: answer for point, answer in by_point.items() if isinstance(answer, Note)}
+        if notes:
+            missing[name, line] = notes[min(notes, key=lambda point: abs(point - independence))]
+        # Independence alone is not an answer of a line that failed.
+        if scores and not (notes and scores.keys() <= {independence}):
+            answers[name][line] = dict(sorted(scores.items()))
+    return {name: by_line for name, by_line in answers.items() if by_line}, dict(sorted(missing.items()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,16 +310,16 @@ class _Step:
 def _followed(
     evaluation: Evaluation, name: str, walk: list[_Step], points: ProgressCount, stopped: Event
 ) -> list[AdjustmentScores | Note]:
-    """The scores along a walk, or why there are none."""
+    """Return the scores along a walk, or why there are none."""
     start = evaluation.results[name]
     answers: list[AdjustmentScores | Note] = []
     for step in walk:
         if stopped.is_set():
             break
         try:
-            there = refit(start, step.move)
-            start = there if step.stays else start
-            scores = score_refit(evaluation.data, there) if step.places else there
+            moved = refit(start, step.move)
+            start = moved if step.stays else start
+            scores = score_refit(evaluation.data, moved) if step.places else moved
             answers.append(scores if scores.answered or not step.places else scores.notes_of("missing")[0])
         except (TypeError, ValueError) as error:
             answers.append(noted("no_score", adjustment=name, why=str(error)))
@@ -188,14 +346,9 @@ def _walks(
             if ratio != 1
         ]
     walks = [
-        [
-            _Step(
-                methodcaller("with_copula", copula_families()[family].from_tau(tau)), [("tau", family, tau)]
-            )
-            for tau in walk
-        ]
-        for family in families
-        for walk in walks_from_independence(copula_families()[family], taus)
+        [_Step(methodcaller("with_copula", kind.from_tau(tau)), [("tau", family, tau)]) for tau in walk]
+        for family, kind in ((family, copula_families()[family]) for family in families)
+        for walk in walks_from_independence(kind, taus)
     ]
     if not (at_independence or by_ratio):
         return walks
@@ -207,7 +360,7 @@ def _walks(
 
 
 def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
-    """Whose ratio moves on each line: everybody's, or that of one reason or group; why reasons have no lines."""
+    """Return the lines, on which the ratio of everybody or of one reason or group moves; why reasons have none."""
     lines: RatioLines = {ALL: lambda ratio: ratio}
     if by is not None and not (isinstance(by, str) and by == "reason"):
         labels = _labels(by, samples)
@@ -249,14 +402,12 @@ def _labels(by: Any, samples: Samples) -> list[str]:
 
 
 def as_labels(values: Sequence[Any], argument: str) -> list[str]:
-    """A text per test subject."""
-    found = []
-    for row, value in enumerate(values):
-        text = "" if value is None else spelled(value).strip()
-        if not text:
-            refuse_at((row,), value, f"{argument} must have a label for each test subject")
-        found.append(text)
-    return found
+    """Return a text per test subject."""
+    labels = ["" if value is None else spelled(value).strip() for value in values]
+    if "" in labels:
+        row = labels.index("")
+        refuse_at((row,), values[row], f"{argument} must have a label for each test subject")
+    return labels
 
 
 def check_groups(labels: Sequence[str], argument: str) -> list[str]:

@@ -11,7 +11,7 @@ from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.ranking import rankable
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.grid import ALL
-from cocensor.study.sensitivity.result import TippingPoint
+from cocensor.study.sensitivity.run import TippingPoint
 from cocensor.views.html.grids import line_label
 from cocensor.views.html.tables import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
 from cocensor.views.text.bounds import bounds_in_words, pairs_from_leader

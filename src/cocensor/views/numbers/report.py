@@ -163,7 +163,7 @@ def _adjustment(evaluation: Evaluation, scores: AdjustmentScores) -> dict[str, A
         "label": scores.label,
         "assumption": scores.adjustment.assumption,
         "settings": repr(scores.adjustment),
-        "rests_on_copula": scores.varies_with_copula,
+        "rests_on_copula": scores.adjustment.rests_on_copula,
         "votes": scores.name in counted(evaluation),
         "notes": [note.to_dict() for note in scores.notes],
         "resampling": bootstrap and {"n_resamples": bootstrap.n_resamples, "seed": bootstrap.seed},

@@ -64,7 +64,7 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
 
 def _opening(evaluation: Evaluation) -> str:
     data = evaluation.data
-    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.n_test, "test subject")
+    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.whole.n, "test subject")
     until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
     return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."
 
@@ -302,7 +302,7 @@ def copula_in_words(evaluation: Evaluation) -> str:
     """The assumption on event and dropout that adjustments by name make."""
     assumed, results = evaluation.data.assumed, evaluation.results.values()
     if assumed.origin == "unused":
-        own = any(scores.varies_with_copula for scores in results)
+        own = any(scores.adjustment.rests_on_copula for scores in results)
         return "adjustments have copulas of their own" if own else "no copula is assumed"
     if assumed.copula.is_independence:
         imputed = any(scores.fits and "predictions" in scores.adjustment.needs for scores in results)

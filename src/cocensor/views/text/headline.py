@@ -263,7 +263,7 @@ def _rests_on(report: Report) -> str:
 
 def why_no_sensitivity(evaluation: Evaluation) -> str:
     """The reason why nothing is said of other dependences."""
-    if not any(scores.varies_with_copula for scores in evaluation.results.values()):
+    if not any(scores.adjustment.rests_on_copula for scores in evaluation.results.values()):
         return "No adjustment here rests on a copula, so that there is no dependence to vary."
     return (
         "How far this holds under other dependences is not shown: hand over sensitivity() of the evaluation."

@@ -9,8 +9,7 @@ from math import isfinite
 from cocensor.study.ranking import Standing
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL
-from cocensor.study.sensitivity.leading_range import Along, LeadingRange, Limit, OverRatios, Reach, Span
-from cocensor.study.verdict import Assumption, Verdict
+from cocensor.study.verdict import Along, Assumption, LeadingRange, Limit, OverRatios, Reach, Span, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
 from cocensor.views.text.metrics import IN_SHORT, Doing, doing
 from cocensor.views.text.names import BARE, Names, as_noun, capital, have, listed
