@@ -1,7 +1,7 @@
 """How far is each score from the truth? A simulation in which the event times are known.
 
 Event and dropout are standard exponential with the given survival copula; the error is the integrated Brier score
-under an adjustment, which is told the true copula, less that of the oracle, on one and the same interval. "Same curve
+under an adjustment, which is told the true copula, minus that of the oracle, on one and the same interval. "Same curve
 for all": the prediction knows nothing of the subject. "Informed": it depends on the event time.
 
 Run: python -m benchmarks.bias

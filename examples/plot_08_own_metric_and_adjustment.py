@@ -57,7 +57,7 @@ class PredictiveValue(SectionMetric):
     at: float | None = None
     limit: float = 0.5
     name, label = "ppv", "positive predictive value"
-    direction, range, has_skill = "greater", (0.0, 1.0), False
+    direction, range, has_skill = "higher", (0.0, 1.0), False
 
     def value(self, section):
         """The value at a time."""

@@ -265,7 +265,7 @@ def _metric_keys(numbers: Mapping[str, Any]) -> dict[str, str]:
 
 def _metric(into: Numbers, numbers: Mapping[str, Any]) -> None:
     """All of one metric."""
-    into.put("lower_is_better", numbers["direction"] == "smaller")
+    into.put("lower_is_better", numbers["direction"] == "lower")
     for adjustment, by_model in numbers["scores"].items():
         word = _word(adjustment)
         _pick(into.under("kaplan_meier", word), numbers["reference"], value=adjustment)

@@ -106,7 +106,7 @@ def test_the_outputs_have_intervals_over_time_of_the_primary_adjustment_alone(st
 class ShareAtEnd(cc.metrics.Metric):
     """The mean prediction at the end, whatever happened."""
 
-    name, label, curve_label, direction, range = "share", "mean at the end", None, "greater", (0.0, 1.0)
+    name, label, curve_label, direction, range = "share", "mean at the end", None, "higher", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         return {
@@ -122,7 +122,7 @@ def test_a_metric_that_was_registered_is_known_by_name(study):
     finally:
         unregister_metric("share")
     metric = found["metrics"][0]
-    assert (metric["name"], metric["direction"]) == ("share", "greater")
+    assert (metric["name"], metric["direction"]) == ("share", "higher")
     better = max(metric["scores"]["ipcw"], key=metric["scores"]["ipcw"].get)
     assert metric["ranks"]["ipcw"][better] == 1
     assert set(found["sensitivity"]["scores"]) == {"share", "ibs"}

@@ -42,7 +42,7 @@ def test_equal_models_do_not_differ():
     found = compare(Estimates(("a", "b"), np.array([0.2, 0.2]), np.array([[0.1, 0.1], [0.3, 0.3]])), "a", "b")
     assert (found.difference, found.standard_error, found.pvalue) == (0.0, 0.0, 1.0)
     assert found.confidence_interval() == (0.0, 0.0)
-    assert found.better("smaller") is None
+    assert found.better("lower") is None
 
 
 def test_equal_models_do_not_differ_in_bootstrap_samples():
@@ -57,7 +57,7 @@ def test_equal_models_do_not_differ_in_bootstrap_samples():
 def test_models_that_differ_without_error_differ_for_certain():
     found = compare(Estimates(("a", "b"), np.array([0.25, 0.2]), np.zeros((5, 2))), "a", "b")
     assert found.pvalue == 0.0
-    assert found.better("smaller") == "b"
+    assert found.better("lower") == "b"
 
 
 def test_p_of_the_bootstrap_counts_replicates_beyond_0():
@@ -73,15 +73,15 @@ def test_one_without_an_interval_is_not_compared():
     found = compare(scores, "a", "b")
     assert found.difference == pytest.approx(-0.8)
     assert np.isnan([found.pvalue, found.standard_error, *found.confidence_interval()]).all()
-    assert found.better("smaller") is None
+    assert found.better("lower") is None
     assert found.missing == "one subject"
 
 
 def test_the_better_one_goes_by_the_direction():
     scores = Estimates(("a", "b"), np.array([0.1, 0.9]), 0.01 * np.eye(2))
-    assert compare(scores, "a", "b").better("smaller") == compare(scores, "b", "a").better("smaller") == "a"
-    assert compare(scores, "a", "b").better("greater") == "b"
-    with pytest.raises(ValueError, match="direction must be one of 'smaller', 'greater', but is 'less'"):
+    assert compare(scores, "a", "b").better("lower") == compare(scores, "b", "a").better("lower") == "a"
+    assert compare(scores, "a", "b").better("higher") == "b"
+    with pytest.raises(ValueError, match="direction must be one of 'lower', 'higher', but is 'less'"):
         compare(scores, "a", "b").better("less")
 
 
@@ -120,13 +120,13 @@ def test_pairs_without_an_interval_stay_without_p():
 def test_a_single_model_has_no_pairs_and_is_the_best():
     alone = Estimates(("a",), np.array([0.3]), np.ones((4, 1)))
     assert pairwise(alone) == ()
-    assert indistinguishable_from_best(alone, "smaller") == ("a",)
+    assert indistinguishable_from_best(alone, "lower") == ("a",)
 
 
 @pytest.mark.parametrize(("gap", "kept"), [(1.644, ("a", "b")), (1.646, ("a",))])
 def test_two_models_are_told_apart_by_the_one_sided_quantile(gap, kept):
     scores = Estimates(("a", "b"), np.array([0.0, gap]), np.sqrt(0.5) * np.eye(2))
-    assert indistinguishable_from_best(scores, "smaller") == kept
+    assert indistinguishable_from_best(scores, "lower") == kept
 
 
 @pytest.mark.parametrize("size", [3, 4])
@@ -141,7 +141,7 @@ def test_the_limit_is_dunnett_s_one_sided(size):
     for step, kept in ((-0.03, True), (0.03, False)):
         worst = np.r_[np.zeros(size - 1), limit + step]
         scores = Estimates(NAMES[:size], worst, np.sqrt(0.5) * np.eye(size))
-        assert (NAMES[size - 1] in indistinguishable_from_best(scores, "smaller")) == kept
+        assert (NAMES[size - 1] in indistinguishable_from_best(scores, "lower")) == kept
 
 
 @pytest.mark.parametrize("level", [0.3, 0.8, 0.95])
@@ -158,18 +158,18 @@ def test_draws_that_are_left_out_would_change_no_answer(level):
             z = (drawn[m] - drawn[others]) / spread[others, None]
             quantile = np.quantile(z.max(axis=0), level)
             stays = ((scores.values[m] - scores.values[others]) <= max(quantile, 0.0) * spread[others]).all()
-            assert (name in indistinguishable_from_best(scores, "smaller", level)) == stays
+            assert (name in indistinguishable_from_best(scores, "lower", level)) == stays
 
 
 @given(estimates(), st.sampled_from([0.2, 0.9, 0.99]))
 def test_the_best_and_its_equals_are_always_kept_and_direction_is_a_sign(scores, level):
-    kept = indistinguishable_from_best(scores, "smaller", level)
+    kept = indistinguishable_from_best(scores, "lower", level)
     best = scores.values.min()
     assert {name for name, value in zip(scores.names, scores.values, strict=True) if value == best} <= set(
         kept
     )
     negated = Estimates(scores.names, -scores.values, scores.rows)
-    assert indistinguishable_from_best(negated, "greater", level) == kept
+    assert indistinguishable_from_best(negated, "higher", level) == kept
 
 
 @given(estimates(), st.integers(0, 3))
@@ -178,7 +178,7 @@ def test_a_copy_of_a_model_stays_or_goes_with_it(scores, k):
     copied = Estimates(
         (*scores.names, "copy"), np.r_[scores.values, scores.values[k]], np.c_[scores.rows, scores.rows[:, k]]
     )
-    kept = indistinguishable_from_best(copied, "smaller")
+    kept = indistinguishable_from_best(copied, "lower")
     assert ("copy" in kept) == (scores.names[k] in kept)
 
 
@@ -189,7 +189,7 @@ def test_one_without_an_interval_is_kept_and_one_without_a_value_is_not():
         0.1 * np.eye(4),
         missing={"b": "fewer subjects than parameters"},
     )
-    assert indistinguishable_from_best(scores, "smaller") == ("a", "b")
+    assert indistinguishable_from_best(scores, "lower") == ("a", "b")
 
 
 @pytest.mark.no_cover
@@ -201,7 +201,7 @@ def test_the_true_best_is_kept_as_often_as_it_says(gap):
     kept = []
     for _ in range(repeats):
         data = rng.multivariate_normal([0.0, gap, gap, gap], covariance, n)
-        kept.append("a" in indistinguishable_from_best(scores_of(data), "smaller"))
+        kept.append("a" in indistinguishable_from_best(scores_of(data), "lower"))
     tolerance = 3 * np.sqrt(0.05 * 0.95 / repeats)
     assert np.mean(kept) >= 0.95 - tolerance
     if gap == 0.0:  # exact where all are equal

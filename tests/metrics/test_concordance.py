@@ -293,6 +293,6 @@ def test_what_is_refused():
 def test_what_it_says_of_itself():
     assert (PLAIN.name, PLAIN.needs_curves) == ("concordance", False)
     assert (BY_TIME.name, BY_TIME.needs_curves) == ("concordance (time-dependent)", True)
-    assert PLAIN.direction == BY_TIME.direction == "greater"
+    assert PLAIN.direction == BY_TIME.direction == "higher"
     assert PLAIN.best == 1.0
     assert eval(repr(BY_TIME), {"Concordance": cc.metrics.Concordance}) == BY_TIME != PLAIN

@@ -150,7 +150,7 @@ def test_kinds_of_weights_sum_what_they_show():
 class Share(Metric):
     """A score of which more is better."""
 
-    name, label, direction, range = "share", "share", "greater", (0.0, 1.0)
+    name, label, direction, range = "share", "share", "higher", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         return {name: cc.metrics.MetricValue(0.5) for name in predictions}
@@ -203,7 +203,7 @@ def test_integrated_scores_are_means_over_time(metric):
     order = np.argsort(TIMES, kind="stable")
     mean = np.trapezoid(found.curve[order], TIMES[order]) / 3.0
     assert found.value == pytest.approx(mean, rel=1e-12)
-    assert metric.direction == "smaller"
+    assert metric.direction == "lower"
 
 
 def test_metrics_by_name():

@@ -223,7 +223,7 @@ def test_predictions_that_do_not_differ_where_the_imputation_model_looks():
 class MedianLoss(cc.metrics.Metric):
     """The median over subjects of the distance to what is most likely: no sum over subjects."""
 
-    name, label, direction, range = "median_loss", "median loss", "smaller", (0.0, 1.0)
+    name, label, direction, range = "median_loss", "median loss", "lower", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         last = status.grid.sorted[-1:]

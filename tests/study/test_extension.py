@@ -30,11 +30,11 @@ TAUS = (0.0, 0.3, 0.6)
 
 @dataclass(frozen=True)
 class AUC(Metric):
-    """How often one with the event by the last time is given a greater risk than one without it: pairs of subjects."""
+    """How often one with the event by the last time is given a higher risk than one without it: pairs of subjects."""
 
     name: ClassVar[str] = "own_auc"
     label: ClassVar[str] = "AUC at the horizon"
-    direction: ClassVar[str] = "greater"
+    direction: ClassVar[str] = "higher"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     kind: ClassVar[str] = "discrimination"
     in_brief: ClassVar[str] = "the chance that two subjects are in the right order"
@@ -63,7 +63,7 @@ class Absolute(PointwiseMetric):
 class InTheLarge(Metric):
     """The mean prediction for the last time against the share that is event-free then."""
 
-    name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
+    name, label, direction, range = "in_the_large", "calibration in the large", "lower", (0.0, 1.0)
     kind = "calibration"
     profile_labels = ("prediction", "share of subjects with less")
 
@@ -171,7 +171,7 @@ def test_both_are_in_the_table_and_greater_is_better(result):
     assert rows["skill"].to_dict() == pytest.approx({m: 2 * s - 1 for m, s in rows["score"].items()})
     assert result.primary == "blend"
     assert "blend of two" in repr(result)
-    assert "AUC at the horizon (greater is better" in repr(result)
+    assert "AUC at the horizon (higher is better" in repr(result)
 
 
 def test_a_perfect_order_has_an_auc_of_one():
@@ -200,7 +200,7 @@ def test_both_are_in_the_sensitivity_analysis(result, sensitivity):
 def test_both_are_in_the_json(result, sensitivity):
     numbers = json.loads(result.to_json(sensitivity=sensitivity))
     auc = numbers["metrics"][0]
-    assert (auc["name"], auc["direction"], auc["curve_label"]) == ("own_auc", "greater", None)
+    assert (auc["name"], auc["direction"], auc["curve_label"]) == ("own_auc", "higher", None)
     assert auc["scores"]["blend"].keys() == {"3", "1"}
     assert numbers["adjustments"][1]["assumption"] == Blend(None).assumption
     assert numbers["sensitivity"]["scores"]["own_auc"]["blend"]["frank"].keys() == {"3", "1"}
@@ -209,7 +209,7 @@ def test_both_are_in_the_json(result, sensitivity):
 def test_both_are_on_the_page(result, sensitivity, tmp_path):
     page = result.to_html(tmp_path / "a.html", sensitivity=sensitivity)
     text = page.read_text(encoding="utf-8")
-    for said in ("AUC at the horizon (greater is better)", "blend of two", Blend(None).assumption):
+    for said in ("AUC at the horizon (higher is better)", "blend of two", Blend(None).assumption):
         assert said in text
     for score in (result.score("3", "own_auc", "blend"), result.score("1", "ibs", "blend")):
         assert f'data-value="{score.value}"' in text
@@ -225,7 +225,7 @@ def test_a_metric_has_the_section_and_the_verb_of_its_kind(result, sensitivity, 
     page = result.to_html(tmp_path / "a.html", sensitivity=sensitivity).read_text(encoding="utf-8")
     assert doing(AUC()).beats == "ranks subjects better than"
     assert "ranks subjects" in page
-    assert briefly(AUC()) == f"This is {AUC.in_brief}; greater is better."
+    assert briefly(AUC()) == f"This is {AUC.in_brief}; higher is better."
     assert 'id="discrimination" data-kind="discrimination"' in page
     assert 'id="calibration" data-kind' not in page
     assert json.loads(result.to_json())["metrics"][0]["kind"] == "discrimination"

@@ -49,7 +49,7 @@ def fit_of(result):
     "copula", [cc.Independence(), cc.Clayton.from_tau(0.5)], ids=lambda copula: copula.name
 )
 def test_a_right_model_is_rarely_called_wrong(copula):
-    """Observed less expected is smaller than chance, as the model has learned from it: χ² over its df is below 1."""
+    """Observed minus expected is smaller than chance, as the model has learned from it: χ² over its df is below 1."""
     fits = [fit_of(evaluated(seed, 400, copula=copula)) for seed in range(12)]
     cells = [each for fit in fits for *_, each in fit.tests]
     assert len(cells) == 48

@@ -275,7 +275,7 @@ def test_an_adjustment_without_an_influence_says_so_in_its_own_cells():
 def test_a_metric_without_a_gradient_has_scores_alone():
     @dataclass(frozen=True)
     class Share(cc.metrics.Metric):
-        name, label, direction, range = "share", "share", "greater", (0.0, 1.0)
+        name, label, direction, range = "share", "share", "higher", (0.0, 1.0)
 
         def evaluate(self, status, predictions):
             return {name: cc.metrics.MetricValue(0.5) for name in predictions}

@@ -76,7 +76,7 @@ def test_without_a_level_there_are_no_errors(asked):
 class Hope(cc.metrics.Metric):
     """The mean prediction, whose error nobody has worked out."""
 
-    name, label, direction, range = "hope", "hope", "greater", (0.0, 1.0)
+    name, label, direction, range = "hope", "hope", "higher", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         read = {name: each.read(status.grid.sorted, slice(None)) for name, each in predictions.items()}

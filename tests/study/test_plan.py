@@ -271,7 +271,7 @@ def test_a_file_gives_any_sensitivity_analysis_back(taus, ratios, ends):
 class Share(cc.metrics.Metric):
     name: ClassVar[str] = "share"
     label: ClassVar[str] = "share"
-    direction: ClassVar[str] = "smaller"
+    direction: ClassVar[str] = "lower"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def evaluate(self, status, predictions):

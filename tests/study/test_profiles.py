@@ -22,7 +22,7 @@ class Share(SectionMetric):
     at: float | None = None
     name: ClassVar[str] = "share"
     label: ClassVar[str] = "share of events"
-    direction: ClassVar[str] = "smaller"
+    direction: ClassVar[str] = "lower"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     profile_labels: ClassVar[tuple[str, str]] = ("factor", "share")
 

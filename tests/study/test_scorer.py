@@ -44,7 +44,7 @@ def test_metrics_at_one_time_and_of_order_are_scored_as_in_an_evaluation(sample)
         scorer = cc.survival_scorer(each, "ipcw", y_train=y)
         options = {"metrics": each, "times": scorer.times, "confidence_level": None}
         result = cc.evaluate({"m": model}, y[first], X[first], y_train=y, adjustments="ipcw", **options)
-        sign = 1.0 if scorer.metric.direction == "greater" else -1.0
+        sign = 1.0 if scorer.metric.direction == "higher" else -1.0
         value = result.score("m").value
         assert scorer(model, X[first], y[first]) == pytest.approx(sign * value, rel=1e-12)
         assert abs(value) > 1e-3
@@ -192,7 +192,7 @@ def test_folds_need_one_interval():
 
 def test_greater_is_better_whatever_the_direction_of_the_metric(sample):
     class Turned(type(cc.metric("ibs"))):
-        direction = "greater"
+        direction = "higher"
 
     X, y = sample
     estimator = CoxPHSurvivalAnalysis().fit(X, y)

@@ -134,7 +134,7 @@ def test_a_lead_is_told_by_the_interval_of_each_pair_whatever_their_number(two):
 
 def test_where_higher_is_better_the_highest_leads(two):
     class Reversed(type(two.data.metrics[0])):
-        direction = "greater"
+        direction = "higher"
 
     greater = replace(two, data=replace(two.data, metrics=(Reversed(),)))
     found = verdict(greater, line([0.0, 0.0, 0.1, 0.2]), {"a": 0.1, "b": 0.0})

@@ -82,7 +82,7 @@ def test_the_table_marks_who_is_in_the_cell_of_the_map_at_its_dependence(three):
         )
         best = standing(evaluation).best
         assert grid.over_tau.best()["frank"][0.0] == best
-        assert ("b" in best) == (evaluation.compare("a", "b").better("smaller") is None)
+        assert ("b" in best) == (evaluation.compare("a", "b").better("lower") is None)
 
 
 def test_models_that_may_be_best_can_be_told_from_each_other(three):

@@ -163,7 +163,7 @@ class Inputs(Outcomes):
     )
     risk: list[str] | None = prediction(
         "NAME=COLUMN",
-        "A model that is a risk score, greater for a higher risk: a column of the test sample. It is scored by "
+        "A model that is a risk score, higher for a higher risk: a column of the test sample. It is scored by "
         "auc and concordance alone. Once per model.",
     )
     id: str | None = prediction(

@@ -94,7 +94,7 @@ def predict(model: Any, X: Any) -> Predicted:
         return Predictions.from_frame(predicted, len(X), interpolation=between).changed(source=source)
     instead = {
         1: f", one number per subject: give model.{method}(x_test) in place of the model, as a risk score that is "
-        "greater for a higher risk",
+        "higher for a higher risk",
         2: f": give a pair (times, model.{method}(x_test))",
     }
     raise TypeError(

@@ -116,7 +116,7 @@ class Predicted(ABC):
         return np.clip(values, 0.0, 1.0) if self.n_rounded else values
 
     def marker(self, times: FloatArray, rows: Any) -> FloatArray:
-        """Return what orders ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
+        """Return what orders ``rows`` by their risk of an event by each of the ``times``, the higher the riskier."""
         return -self.read(times, rows)
 
     def on(self, times: FloatArray, room: FloatArray | None = None) -> Predicted:
@@ -246,7 +246,7 @@ class Predictions(Predicted):
         no curve of one other time.
 
         Returns :class:`Predictions`; ``PredictionsAt`` for a frame of one time, which says nothing of others; and
-        ``RiskScores`` for a single column "risk", the greater the riskier.
+        ``RiskScores`` for a single column "risk", the higher the riskier.
 
         With ``labels``, those of the test subjects in their order, such as ``x_test.index``, curves are put into that
         order if the frame labels its subjects by them, are taken by position if one of the two merely numbers subjects
@@ -497,7 +497,7 @@ class PredictionsAt(Predicted):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskScores(Predicted):
-    """One number for each subject, the greater the riskier: enough for discrimination, and for nothing else.
+    """One number for each subject, the higher the riskier: enough for discrimination, and for nothing else.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
 #: Which scores are better.
-Direction = Literal["smaller", "greater"]
+Direction = Literal["lower", "higher"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Comparison:
 
     a: str
     b: str
-    #: Of the value of a less that of b, whichever direction is better; NaN where there is none.
+    #: Of the value of a minus that of b, whichever direction is better; NaN where there is none.
     difference: float
     standard_error: float
     #: The difference in bootstrap samples.
@@ -59,15 +59,15 @@ class Comparison:
 
     def better(self, direction: Direction, confidence_level: float = 0.95) -> str | None:
         """The better one, where the interval of the difference leaves out 0; None where it does not."""
-        check_choice(direction, "direction", ("smaller", "greater"))
+        check_choice(direction, "direction", ("lower", "higher"))
         low, high = self.confidence_interval(confidence_level)
         if not (low > 0 or high < 0):
             return None
-        return self.a if (high < 0) == (direction == "smaller") else self.b
+        return self.a if (high < 0) == (direction == "lower") else self.b
 
 
 def compare(estimates: Estimates, a: str, b: str) -> Comparison:
-    """The value of a less that of b; equal ones differ by 0 with an error of 0.
+    """The value of a minus that of b; equal ones differ by 0 with an error of 0.
 
     Both come from the same subjects, so that the error of the difference is that of the difference of their errors.
 
@@ -78,7 +78,7 @@ def compare(estimates: Estimates, a: str, b: str) -> Comparison:
     >>> comparison = compare(Estimates(("cox", "forest"), np.array([0.15, 0.148]), rows), "cox", "forest")
     >>> comparison
     Comparison(a='cox', b='forest', difference=0.002..., standard_error=0.0009..., missing=None, adjusted_pvalue=None)
-    >>> round(comparison.pvalue, 3), comparison.better("smaller")
+    >>> round(comparison.pvalue, 3), comparison.better("lower")
     (0.046, 'forest')
     """
     return _comparisons(estimates, a, [b])[0]
@@ -127,11 +127,11 @@ def may_be_best(
     --------
     >>> import numpy as np
     >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
-    >>> may_be_best(scores, "smaller"), may_be_best(scores, "greater")
+    >>> may_be_best(scores, "lower"), may_be_best(scores, "higher")
     (('a', 'b'), ('c',))
     """
-    check_choice(direction, "direction", ("smaller", "greater"))
-    sizes = estimates.values if direction == "smaller" else -estimates.values
+    check_choice(direction, "direction", ("lower", "higher"))
+    sizes = estimates.values if direction == "lower" else -estimates.values
     able = [name for name, size in zip(estimates.names, sizes, strict=True) if not np.isnan(size)]
     with_error = np.where(np.isnan(estimates.standard_errors), np.nan, sizes)
     if np.isnan(with_error).all():
@@ -163,11 +163,11 @@ def indistinguishable_from_best(
     --------
     >>> import numpy as np
     >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
-    >>> indistinguishable_from_best(scores, "smaller"), indistinguishable_from_best(scores, "greater")
+    >>> indistinguishable_from_best(scores, "lower"), indistinguishable_from_best(scores, "higher")
     (('a', 'b'), ('c',))
     """
-    check_choice(direction, "direction", ("smaller", "greater"))
-    sign = 1.0 if direction == "smaller" else -1.0
+    check_choice(direction, "direction", ("lower", "higher"))
+    sign = 1.0 if direction == "lower" else -1.0
     gaps, spread = sign * estimates.apart.values, estimates.apart.standard_errors
     among = np.maximum(np.count_nonzero(spread > 0, axis=1), 1)
 

@@ -42,7 +42,7 @@ def expected_counts(
 ) -> tuple[Expected, Expected]:
     """Events and dropouts that a model expects of subjects while they are under observation.
 
-    ``periods`` are the ends of the periods, of which the first begins at 0. Under the model what is observed less what
+    ``periods`` are the ends of the periods, of which the first begins at 0. Under the model what is observed minus what
     is expected has mean 0 in each period, given all that was observed before it.
     """
     grouped = model.ends_ is not None

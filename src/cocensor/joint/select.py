@@ -431,7 +431,7 @@ class DependenceProfile:
 
     @cached_property
     def table(self) -> Any:
-        """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
+        """One row per family and τ; ``difference`` is the log-likelihood minus the largest of all."""
         top = self.best[2]
         rows = [
             (name, tau, copula_families()[name].from_tau(tau).theta, value, value - top)
@@ -454,7 +454,7 @@ class DependenceProfile:
         return view("text.fits.profile_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as JSON can hold it; ``difference`` is the log-likelihood less the largest of all."""
+        """The profile as JSON can hold it; ``difference`` is the log-likelihood minus the largest of all."""
         family, tau, top = self.best
         return {
             "n": self.n,

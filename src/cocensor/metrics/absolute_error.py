@@ -70,7 +70,7 @@ class RestrictedAbsoluteError(Metric):
         "Restricted absolute error",
         "How far, on average, predicted times are from those of the events, up to the horizon, in units of time.",
     )
-    direction = "smaller"
+    direction = "lower"
     range = (0.0, np.inf)
     mean_of_losses = True
 

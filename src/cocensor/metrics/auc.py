@@ -72,16 +72,16 @@ class CumulativeDynamicAUC(SectionMetric):
     name = "auc"
     label = "mean AUC"
     kind = "discrimination"
-    in_brief = "the chance that a subject with the event was given a greater risk than one still without it"
+    in_brief = "the chance that a subject with the event was given a higher risk than one still without it"
     explanation = (
         "AUC",
         "The chance that, of two subjects of whom one had the event by a time and the other is still event-free, the "
-        "first was given the greater risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows the true "
+        "first was given the higher risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows the true "
         "positive rate at each false positive rate; the mean AUC weights each time by its events. It rewards ranking "
         "only: predicted chances that are all far too high do not change it.",
     )
     curve_label = "AUC"
-    direction = "greater"
+    direction = "higher"
     range = (0.0, 1.0)
     needs_curves = False
     single_times = "also"
@@ -278,7 +278,7 @@ def cumulative_dynamic_auc(
 ) -> Any:
     r"""The area under the ROC curve at each time, and its mean.
 
-    A one-dimensional ``estimate`` is a risk score, the greater the riskier, also at a single time: of survival
+    A one-dimensional ``estimate`` is a risk score, the higher the riskier, also at a single time: of survival
     probabilities :math:`\hat S(t)` at one time give :math:`1 - \hat S(t)`, or a column. An array with a column per time
     holds predicted *survival* probabilities, unlike scikit-survival's, as curves and models do.
 

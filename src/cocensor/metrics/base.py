@@ -119,7 +119,7 @@ class Metric(ABC):
         What it is called where it is explained, and the explanation.
     curve_label : str or None
         What its values over time are called; None where there are none.
-    direction : {"smaller", "greater"}
+    direction : {"lower", "higher"}
         Which values are better.
     range : pair of float
         Between which values it lies, given weights that are probabilities.
@@ -155,7 +155,7 @@ class Metric(ABC):
     >>> import cocensor as cc
     >>> @dataclass(frozen=True)
     ... class CalibrationInTheLarge(cc.metrics.Metric):
-    ...     name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
+    ...     name, label, direction, range = "in_the_large", "calibration in the large", "lower", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
     ...         means = {name: p.read(status.times, slice(None)).mean(axis=0) for name, p in predictions.items()}
@@ -247,7 +247,7 @@ class Metric(ABC):
     @property
     def best(self) -> float:
         """The value that no prediction can better."""
-        return self.range[0] if self.direction == "smaller" else self.range[1]
+        return self.range[0] if self.direction == "lower" else self.range[1]
 
     def skill(self, value: float, reference: float) -> float:
         r"""The share of the way from a reference to the best value, :math:`(v - r)/(v^* - r)`; NaN if there is none.
@@ -259,7 +259,7 @@ class Metric(ABC):
 
     def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
         """1 for the best; equal values share the better rank, and those without a value have none."""
-        sign = 1.0 if self.direction == "smaller" else -1.0
+        sign = 1.0 if self.direction == "lower" else -1.0
         losses = {name: sign * value for name, value in values.items() if not isnan(value)}
         ordered = sorted(losses.values())
         return {name: 1 + bisect_left(ordered, loss) for name, loss in losses.items()}
@@ -353,7 +353,7 @@ class Section:
 
     @cached_property
     def marker(self) -> FloatArray:
-        """The marker that orders the subjects by their predicted risk: the greater, the riskier."""
+        """The marker that orders the subjects by their predicted risk: the higher, the riskier."""
         predictions = self.predictions
         return predictions.risk if isinstance(predictions, RiskScores) else -self.survival
 

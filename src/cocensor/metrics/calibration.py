@@ -50,7 +50,7 @@ class CalibrationMetric(SectionMetric):
         "subjects exceeds. 0 is perfect, but noise keeps every one of them above 0: small differences close to 0 mean "
         "little.",
     )
-    direction = "smaller"
+    direction = "lower"
     range = (0.0, 1.0)
     has_skill = False
     profile_labels = ("predicted probability of the event", "observed share with the event")

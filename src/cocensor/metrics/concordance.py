@@ -48,14 +48,14 @@ class Concordance(Metric):
     name = "concordance"
     label = "concordance"
     kind = "discrimination"
-    in_brief = "the chance that, of two subjects, the one whose event comes first was given the greater risk"
+    in_brief = "the chance that, of two subjects, the one whose event comes first was given the higher risk"
     explanation = (
         "Concordance",
-        "The chance that, of two subjects, the one whose event comes first was given the greater risk, up to the "
+        "The chance that, of two subjects, the one whose event comes first was given the higher risk, up to the "
         "horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can order subjects well although its "
         "predicted chances are far off, so it should not be the only basis for choosing one.",
     )
-    direction = "greater"
+    direction = "higher"
     range = (0.0, 1.0)
     needs_curves = False
     undefined = "no two subjects can be compared"
@@ -108,7 +108,7 @@ def concordance_index(
 ) -> Any:
     r"""The concordance up to the last time: of two subjects, how often the one at higher risk has the event first.
 
-    A one-dimensional ``estimate`` is a risk score, the greater the riskier; an array with a column per time holds
+    A one-dimensional ``estimate`` is a risk score, the higher the riskier; an array with a column per time holds
     predicted *survival* probabilities. Over the sorted times,
 
     .. math:: C = \frac{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)
@@ -189,7 +189,7 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
     y : Survival, structured array or tuple
         The outcomes.
     estimate : array of shape (n,)
-        Risk scores, the greater the riskier.
+        Risk scores, the higher the riskier.
 
     Returns
     -------

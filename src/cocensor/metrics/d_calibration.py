@@ -66,12 +66,12 @@ class DCalibration(Metric):
         "while the curve falls from 1 to 0.9, and so on. The error is the share of subjects in the wrong cell; a small "
         "p-value says that chance alone does not explain it. A model that predicts the same for everybody can pass.",
     )
-    direction = "smaller"
+    direction = "lower"
     range = (0.0, 1.0)
     has_skill = False
     profile_style = "levels"
     #: At level 0 are those event-free at the last time.
-    profile_labels = ("predicted survival at the event, up to", "observed less expected share")
+    profile_labels = ("predicted survival at the event, up to", "observed minus expected share")
 
     def __post_init__(self) -> None:
         check_whole(self.n_cells, "n_cells", 2)

@@ -75,7 +75,7 @@ class NetBenefit(SectionMetric):
         "minus the unnecessary treatments, weighted by the odds of the threshold. Treating nobody has a net benefit of "
         "0. A model is of use at a threshold where it is above both treating everybody and treating nobody.",
     )
-    direction = "greater"
+    direction = "higher"
     range = (-np.inf, 1.0)
     has_skill = False
     mean_of_losses = True

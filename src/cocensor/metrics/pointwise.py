@@ -46,7 +46,7 @@ class PointwiseMetric(Metric):
     0.425
     """
 
-    direction: ClassVar[Direction] = "smaller"
+    direction: ClassVar[Direction] = "lower"
     mean_of_losses: ClassVar[bool] = True
 
     @property

@@ -393,7 +393,7 @@ class Miscalibration(PartOfBrier):
     label = "miscalibration"
     kind = "calibration"
     in_brief = "the part of the Brier score that is due to wrong levels of risk"
-    direction = "smaller"
+    direction = "lower"
     range = (0.0, 1.0)
 
 
@@ -423,7 +423,7 @@ class Discrimination(PartOfBrier):
     label = "discrimination"
     kind = "discrimination"
     in_brief = "the part of the Brier score that is gained by separating subjects"
-    direction = "greater"
+    direction = "higher"
     range = (0.0, 0.25)
 
 

@@ -67,7 +67,7 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
     >>> @register_metric
     ... @dataclass(frozen=True)
     ... class Calibration(Metric):
-    ...     name, label, direction, range = "calibration", "calibration in the large", "smaller", (0.0, 1.0)
+    ...     name, label, direction, range = "calibration", "calibration in the large", "lower", (0.0, 1.0)
     ...     def evaluate(self, status, predictions):
     ...         free = status.a.sum(axis=0) / status.normaliser
     ...         means = {name: p.read(status.times, slice(None)).mean(axis=0) for name, p in predictions.items()}

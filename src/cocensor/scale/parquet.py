@@ -62,7 +62,7 @@ def scan_parquet(
         it included.
     predictions : dict
         The same for each model by name: survival probabilities, a row per subject and columns named after times. One
-        column is a prediction at that time alone, or, named "risk", a risk score, the greater the riskier. Files need
+        column is a prediction at that time alone, or, named "risk", a risk score, the higher the riskier. Files need
         not be cut like those of ``test``.
     time, event : str
         Columns of the test files: observed times, and TRUE or 1 where the event was observed, also as texts. Dates are

@@ -127,9 +127,9 @@ class ImputationFit:
 
     .. math:: \lambda_E(t) = f_E(t)\, h_1(S_E(t), S_C(t)) / C(S_E(t), S_C(t)),
 
-    and alike of the dropout; for grouped times the sum of the chances. Observed less expected has mean 0 if the margins
-    are right *under the stated copula*: margins are fitted under each copula anew, so that every τ can fit. A misfit
-    speaks about the margins, not about τ, and no misfit is no word for τ either.
+    and alike of the dropout; for grouped times the sum of the chances. Observed minus expected has mean 0 if the
+    margins are right *under the stated copula*: margins are fitted under each copula anew, so that every τ can fit. A
+    misfit speaks about the margins, not about τ, and no misfit is no word for τ either.
 
     Attributes
     ----------

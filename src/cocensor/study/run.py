@@ -508,7 +508,7 @@ class Scorer:
             value = self.metric.evaluate(status, models)[""].value
             if not np.isfinite(value):
                 raise ValueError(f"the {self.metric.label} is not defined: {self.metric.undefined}.")
-            return value if self.metric.direction == "greater" else -value
+            return value if self.metric.direction == "higher" else -value
         except (TypeError, ValueError) as error:
             subjects = f" of {len(X)} subjects" if hasattr(X, "__len__") else ""
             raise FoldError(f"a fold{subjects} cannot be scored: {error}") from error

@@ -493,7 +493,7 @@ def _reach(
 
 def _reach_of_lead(grid: Grid, place: Standing, line: str | None) -> Reach | None:
     """From where to where each of the first models beats all that are beaten, by the intervals of their differences."""
-    sign = -1 if place.metric.direction == "smaller" else 1
+    sign = -1 if place.metric.direction == "lower" else 1
     tried = answered_points(grid, line)
     limits: tuple[list[Limit], list[Limit]] = [], []
     for pair in (grid.pair(model, loser) for model in place.first for loser in place.beaten):

@@ -379,7 +379,7 @@ def test_who_is_better_for_certain_follows_the_direction():
         assert bounds.certain("good", "bad") == bounds.certain("bad", "good", 0.95) == "good"
         assert "Whatever the dependence, good beats bad" in bounds.statement
         assert bounds.table()["better"].tolist()[-1] == "good"
-        assert "good less bad" in repr(bounds)
+        assert "good minus bad" in repr(bounds)
 
 
 def test_bounds_that_are_handed_over_go_into_the_numbers():

@@ -190,7 +190,7 @@ def test_a_greater_score_is_better_where_the_metric_says_so(result):
 
     @dataclass(frozen=True)
     class Turned(kind):
-        direction = "greater"
+        direction = "higher"
 
     turned = replace(result, data=replace(result.data, metrics=(Turned(),)))
     found = made(turned, {"frank": ((0.0, 0.4), {"two": [0.2, 0.1], "one": [0.1, 0.2]})})

@@ -24,7 +24,7 @@ class Sureness(Metric):
 
     name: ClassVar[str] = "sureness"
     label: ClassVar[str] = "mean sureness"
-    direction: ClassVar[str] = "greater"
+    direction: ClassVar[str] = "higher"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def evaluate(self, status, predictions):

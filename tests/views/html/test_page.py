@@ -214,11 +214,11 @@ def test_a_greater_metric_without_curves(split, cox, tmp_path):
     best = max(found.models, key=lambda model: found.score(model, adjustment="ipcw").value)
     assert ranks[best] == 1
     assert f", {best} has the best score" in lead(path)  # as a metric of one's own has no interval
-    assert "Greater is better." in words
-    assert "Smaller is better" not in words
+    assert "Higher is better." in words
+    assert "Lower is better" not in words
     assert "Brier" not in words
     assert "None of the metrics has values over time." in words
-    assert numbers_of(path)["metrics"][0]["direction"] == "greater"
+    assert numbers_of(path)["metrics"][0]["direction"] == "higher"
 
 
 def test_equal_scores_share_a_cell(split, cox, tmp_path):

@@ -72,7 +72,7 @@ def test_names_of_reasons_and_covariates_are_text(path):
 def test_bounds_of_models_and_pairs_stand_in_tables(dependent, shown, text):
     [bounds] = shown.bounds
     label = dependent.data.metrics[0].label
-    models = table(text, f"{label} (smaller is better), whatever the dependence")
+    models = table(text, f"{label} (lower is better), whatever the dependence")
     for name in dependent.models:
         assert values(models[(name,)])[:2] == [bounds[name].low, bounds[name].high]
         low, high = bounds[name].confidence_interval(0.95)
@@ -93,7 +93,7 @@ def test_pairs_without_bounds_say_why(split, cox, tmp_path):
     bounds = found.bounds("auc", at=8.0)
     text = found.to_html(tmp_path / "a.html", bounds=bounds).read_text(encoding="utf-8")
     assert (
-        values(table(text, "AUC at 8 (greater is better), whatever the dependence")[("a",)])[1]
+        values(table(text, "AUC at 8 (higher is better), whatever the dependence")[("a",)])[1]
         == bounds["a"].high
     )
     assert bounds["a", "b"].missing in text

@@ -88,7 +88,7 @@ def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluati
 class NoCurve(cc.metrics.Metric):
     """A metric without values over time."""
 
-    name, label, direction, range = "half", "one half", "greater", (0.0, 1.0)
+    name, label, direction, range = "half", "one half", "higher", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         return dict.fromkeys(predictions, MetricValue(0.5))

@@ -16,7 +16,7 @@ TIMES = [0.4, 0.8, 1.2]
 class Hope(cc.metrics.Metric):
     """The mean prediction, of which greater is called better."""
 
-    name, label, direction, range = "hope", "hope", "greater", (0.0, 1.0)
+    name, label, direction, range = "hope", "hope", "higher", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         read = {name: each.read(status.grid.sorted, slice(None)) for name, each in predictions.items()}

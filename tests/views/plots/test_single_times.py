@@ -149,7 +149,7 @@ def test_dots_are_scores_by_metric_model_and_time(evaluation):
                 best = standing(evaluation, metric_of(evaluation, name, t).name).best
                 assert rows.filled[k] == (model in best)
     axes = display.plot()
-    assert [ax.get_xlabel().split()[0] for ax in axes] == ["smaller", "greater", "greater", "smaller"]
+    assert [ax.get_xlabel().split()[0] for ax in axes] == ["lower", "higher", "higher", "lower"]
     assert [text.get_text() for text in axes[0].get_yticklabels()] == list(evaluation.models)
     (legend,) = axes[0].figure.legends
     assert texts(legend)[:2] == ["at 12", "at 18"]
@@ -174,7 +174,7 @@ def test_auc_over_time_has_chance_for_reference_and_does_not_start_at_0(evaluati
     (reference,) = display.panels["ipcw"].guides
     np.testing.assert_allclose(reference.y[np.isfinite(reference.y)], 0.5)
     ax = display.plot()
-    assert "greater is better" in ax.get_ylabel()
+    assert "higher is better" in ax.get_ylabel()
     assert len(areas(ax)) == 3
     low, high = ax.get_ylim()
     assert low < 0.5 < high

@@ -64,7 +64,7 @@ def test_a_metric_without_bounds_says_so(split, cox, tmp_path):
 def test_many_pairs_are_told_in_short(three):
     wide, clear = Bound(-0.04, 0.02, 0.001, 0.001), Bound(-0.04, -0.02, 0.001, 0.001)
     said = bounds_in_words(bounds(three, a_b=clear, a_c=clear, b_c=wide))
-    assert says(said, "a beats b and c", "b less that of c")
+    assert says(said, "a beats b and c", "b minus that of c")
     pairs = {f"{x}_{y}": wide for k, x in enumerate("abcd") for y in "abcd"[k + 1 :]}
     assert says(bounds_in_words(bounds(three, **pairs)), "5 more pairs may have either sign")
 

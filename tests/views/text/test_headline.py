@@ -24,7 +24,7 @@ def flat(scores):
 def test_a_model_without_a_score_is_not_beaten(three):
     line = (0.0, 0.4, 0.8), {"a": [0.1, None, None], "b": [0.2, 0.2, 0.2]}
     found = told(three, {"frank": line}, {"a": 0.1})
-    assert says(found.support, "integrated Brier score", "0.1000", "b has no score", "smaller")
+    assert says(found.support, "integrated Brier score", "0.1000", "b has no score", "lower")
     assert says(found.extent[-1], "a has no score", "2", "Frank")
 
 
@@ -89,9 +89,9 @@ def test_without_a_copula_there_is_nothing_to_vary(split, cox):
 
 
 class Reversed(cc.metrics.Metric):
-    """Made-up scores of which greater is better."""
+    """Made-up scores of which higher is better."""
 
-    name, label, direction, range = "ibs", "made-up score", "greater", (0.0, 1.0)
+    name, label, direction, range = "ibs", "made-up score", "higher", (0.0, 1.0)
 
     def evaluate(self, status, predictions):
         raise NotImplementedError
@@ -199,6 +199,6 @@ def test_where_higher_is_better_the_difference_is_that_of_the_best(three):
     greater = replace(three, data=replace(three.data, metrics=(Reversed(),)))
     found = told(greater, flat(A_FIRST), A_FIRST, error=ERROR)
     assert says(
-        found.support, "of b is 0.200, against 0.100 for a: a difference of 0.100", "Greater is better"
+        found.support, "of b is 0.200, against 0.100 for a: a difference of 0.100", "Higher is better"
     )
-    assert says(told(greater, flat({"a": 0.1}), {"a": 0.1}).support, "Greater is better")
+    assert says(told(greater, flat({"a": 0.1}), {"a": 0.1}).support, "Higher is better")

@@ -193,7 +193,7 @@ class Bounds:
         """
         bound = self[a, b]
         low, high = (bound.low, bound.high) if level is None else bound.confidence_interval(level)
-        if self.metric.direction == "greater":
+        if self.metric.direction == "higher":
             low, high = -high, -low
         better = a if high < 0 else b if low > 0 else None
         return None if better in self.disqualified else better

@@ -44,8 +44,8 @@ class Pair:
     grid: Grid
     a: str
     b: str
-    #: Whether the smaller score is the better one.
-    smaller: bool
+    #: Whether the lower score is the better one.
+    lower_is_better: bool
     #: The difference by line.
     curves: dict[str, AxisCurve]
 
@@ -63,7 +63,7 @@ class Pair:
 
     def better(self, sign: float) -> str:
         """The better model where the difference has this sign."""
-        return self.a if (sign < 0) == self.smaller else self.b
+        return self.a if (sign < 0) == self.lower_is_better else self.b
 
     def tipping_points(self, line: str | None = None) -> tuple[SignChange, ...]:
         """Where the order of the two turns, with intervals, nearest to independence first."""
@@ -312,7 +312,7 @@ class Grid:
     def pair(self, a: str, b: str, metric: str | None = None, adjustment: str | None = None) -> Pair:
         """Two models along the grid: how far one leads, and where their order turns."""
         by = metric_of(self.evaluation, metric)
-        return Pair(self, a, b, by.direction == "smaller", self.along(a, b, by.name, adjustment))
+        return Pair(self, a, b, by.direction == "lower", self.along(a, b, by.name, adjustment))
 
     def uncertainty(
         self,

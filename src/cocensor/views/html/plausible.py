@@ -46,7 +46,7 @@ def bound_tables(evaluation: Evaluation, bounds: Bounds) -> dict[str, Any]:
             for a, b in pairs
         ]
         caption = f"difference of the {label}, whatever the dependence"
-        pair_table = NumberTable(caption, ("model", "less", *head, "certainly better"), rows)
+        pair_table = NumberTable(caption, ("model", "minus", *head, "certainly better"), rows)
     elif pairs:
         notes.append(f"Differences have no bounds: {bounds[bounds.pairs[0]].missing}.")
     model_table = NumberTable(

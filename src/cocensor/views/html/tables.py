@@ -30,7 +30,7 @@ _N_TIMES = 5
 _FEW_PAIRS = 6
 # More than at least where a standard error would have fewer than two, or an end would seem to be 0.
 _DIGITS, _MOST_DIGITS = 4, 8
-_PAIR_HEAD = ("model", "less", "difference", "interval", "p", "adjusted p")
+_PAIR_HEAD = ("model", "minus", "difference", "interval", "p", "adjusted p")
 _SINGLE_TIME_SECTIONS = ("discrimination", "calibration", "benefit")
 # Of a curve behind a value: so many of its points, or all where they are hardly more.
 _SHOWN, _FEW = 5, 12
@@ -238,7 +238,7 @@ def difference_tables(evaluation: Evaluation) -> list[dict[str, Any]]:
         tables.append(
             {
                 "leader": leader,
-                "side": "right" if metric.direction == "smaller" else "left",
+                "side": "right" if metric.direction == "lower" else "left",
                 "table": NumberTable(caption, _PAIR_HEAD, rows, metric=metric.name),
                 "all_pairs": all_pairs,
             }
@@ -316,7 +316,7 @@ def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
     families = profile["families"]
     curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
     return NumberTable(
-        "Profile log-likelihood less its maximum",
+        "Profile log-likelihood minus its maximum",
         ("τ", *map(str.capitalize, families)),
         [
             NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])

@@ -148,8 +148,8 @@ class CurveDisplay:
         order = np.argsort(evaluation.data.times, kind="stable")
         times = evaluation.data.times[order]
         label = _minus(by.curve_label, minus)
-        if minus is None and by.direction == "greater":
-            label += " (greater is better)"
+        if minus is None and by.direction == "higher":
+            label += " (higher is better)"
         panels = {}
         for name in at_least_one(adjustment, "adjustment", (evaluation.primary,)):
             scores = results_of(evaluation, name)

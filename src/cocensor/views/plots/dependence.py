@@ -134,7 +134,7 @@ def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: st
                 low, high = point.interval
                 ends = [points[0] if low is None else low, points[-1] if high is None else high]
                 marks.append(Marks(model, ends, [0.0, 0.0], _MAY_BE))
-    side = "above" if by.direction == "smaller" else "below"
+    side = "above" if by.direction == "lower" else "below"
     label = by.label, f"minus that of {reference}", f"({side} 0: {reference} is better)"
     zero, ylabel = Guide("", None, 0.0, ZERO), "\n".join(map(wrapped, label))
     return CurvePanel(lines, [zero], title, ylabel=ylabel, marks=marks, axis=axis)

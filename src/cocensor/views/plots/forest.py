@@ -295,7 +295,7 @@ class ForestDisplay:
                 for pair, winner in zip(pairs, winners, strict=True)
             ]
             label = wrapped(f"difference of the {by.label}", 28)
-            sign = "below" if by.direction == "smaller" else "above"
+            sign = "below" if by.direction == "lower" else "above"
             label += f"\n({sign} 0: the first is better)"
             rows = tuple(f"{a} minus {b}" for a, b in pairs)
             panels["differences"] = ForestPanel(rows, differences, bars, xlabel=label, zero=True)

@@ -40,7 +40,7 @@ def bounds_as_text(bounds: Bounds) -> str:
     keys: list[str | tuple[str, str]] = [*bounds.models, *bounded]
     lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
     for key in keys:
-        name = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
+        name = BARE.model(key) if isinstance(key, str) else " minus ".join(map(BARE.model, key))
         bound = bounds[key]
         lines.append(f"  {name}: {_span(bound) if isfinite(bound.low) else f'none, as {bound.missing}'}")
     return "\n".join([*lines, bounds_in_words(bounds)])
@@ -100,7 +100,7 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     a, b = either[0]
     better = bounds.certain(a, b)
     if better is None:
-        difference = f"the {bounds.metric.label} of {names.model(a)} less that of {names.model(b)}"
+        difference = f"the {bounds.metric.label} of {names.model(a)} minus that of {names.model(b)}"
         first = _anything(difference, bounds[a, b], bounds.level)
     else:
         loser = b if better == a else a
@@ -124,10 +124,10 @@ def _anything(what: str, bound: Bound, level: float | None) -> str:
 
 
 def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
-    smaller = bounds.metric.direction == "smaller"
-    difference = bounds[loser, winner] if smaller else bounds[winner, loser]
+    lower = bounds.metric.direction == "lower"
+    difference = bounds[loser, winner] if lower else bounds[winner, loser]
     span = f"{_span(difference)}{_interval(difference, bounds.level)}"
-    return f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {span}"
+    return f"its {bounds.metric.label} is {'lower' if lower else 'higher'} by {span}"
 
 
 def _interval(bound: Bound, level: float | None) -> str:

@@ -141,7 +141,7 @@ def _support(evaluation: Evaluation, verdict: Verdict) -> str:
     best = number(scores[0].value, places) if rest else with_interval(scores[0], level, places)
     support = f"The {by.label} of {ON_PAGE.models(equals)} is {best}"
     if rest:
-        pair = (rest[0], first) if by.direction == "smaller" else (first, rest[0])
+        pair = (rest[0], first) if by.direction == "lower" else (first, rest[0])
         apart = evaluation.compare(*pair, by.name, verdict.adjustment)
         support += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
         if np.isfinite(apart.standard_error):

@@ -28,6 +28,6 @@ const drawLikelihood = () => {
     x: [Math.min(...taus), Math.max(...taus)], y: [-depth, 0.05 * depth], dots: true,
     rules: [...independence(0), ...hinted(), { y: -cut, sign: "here", name: "95 % limit" }],
     xLabel: "Kendall’s τ of event and dropout",
-    yLabel: `profile log-likelihood less its maximum${isCut ? `, cut at ${(-depth).toPrecision(3)}` : ""}`,
+    yLabel: `profile log-likelihood minus its maximum${isCut ? `, cut at ${(-depth).toPrecision(3)}` : ""}`,
   });
 };

@@ -34,7 +34,7 @@ const againstLeader = (by, pairs, row) => {
     const ends = (low, high) => (known(low) && known(high) ? [sign * low, sign * high].sort((a, b) => a - b) : []);
     return { name: model.name, letter: model.letter, style: `k${model.colour}`, ...row(pair, model, leader, sign, ends) };
   });
-  return { rows, label: `${by.label} less that of ${isolated(leader.name)}` };
+  return { rows, label: `${by.label} minus that of ${isolated(leader.name)}` };
 };
 
 // The difference of every model from the one with the best score, with its interval.

@@ -83,7 +83,7 @@ const drawGrid = () => {
   tellNow(scores, own, ranks[k], k, grid.taus[k]);
 };
 
-// Every score less that of the model which is best at independence.
+// Every score minus that of the model which is best at independence.
 const drawLess = (head, box, source, line, along) => {
   if (!head) return;
   const found = entry(source.differences && source.differences[state.metric], state.adjustment);
@@ -92,8 +92,8 @@ const drawLess = (head, box, source, line, along) => {
   box.parentElement.hidden = others.length === 0;
   if (!others.length) return;
   const { reference } = found;
-  const side = metric().direction === "smaller" ? "Above" : "Below";
-  head.textContent = spelt(`Scores less that of ${isolated(reference)}. ${side} 0, ${isolated(reference)} is better`);
+  const side = metric().direction === "lower" ? "Above" : "Below";
+  head.textContent = spelt(`Scores minus that of ${isolated(reference)}. ${side} 0, ${isolated(reference)} is better`);
   const all = Object.values(found[source.by]).flatMap((by) => Object.values(by).flatMap((each) => [...each.differences, ...each.band_low, ...each.band_high]));
   // A line may not reach all points.
   const reached = source.points.filter((_, k) => others.some((model) => known(own[model.name].differences[k])));
@@ -112,7 +112,7 @@ const drawLess = (head, box, source, line, along) => {
     ...along,
     rules: [...along.rules, { y: 0, sign: "zero", name: `as good as ${isolated(reference)}` }, ...truth],
     y: extent([0, ...all, ...truth.map(({ y }) => y)]),
-    yLabel: `${metric().label}, less`,
+    yLabel: `${metric().label}, minus that of ${isolated(reference)}`,
     lines: others.map((model) => modelLine(model, withLimits(source.points, own[model.name].differences, own[model.name]), {
       band: bandOf(source.points, own[model.name]), turns: turns(model),
     })),

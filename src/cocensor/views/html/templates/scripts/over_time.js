@@ -31,7 +31,7 @@ const drawCurves = () => {
   const limits = (!relative && errors && errors[state.curves]) || {};
   const caption = document.getElementById("curve-bands");
   if (caption) caption.hidden = Object.keys(limits).length === 0;
-  overTime(box, times, shownCurves, limits, `${curveLabel}${relative ? ", less that of Kaplan–Meier," : ""}`, {
+  overTime(box, times, shownCurves, limits, `${curveLabel}${relative ? ", minus that of Kaplan–Meier," : ""}`, {
     reference: reference && less(reference),
     y: (around) => (relative || range[0] !== 0 ? around : [0, around[1]]),
   });

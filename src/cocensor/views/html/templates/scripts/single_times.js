@@ -107,7 +107,7 @@ const drawLevels = (box, by, point) => {
     names,
     lots: found.map(([model, points]) => ({ model, points })),
     xLabel: "predicted survival at the event",
-    yLabel: "observed less expected share",
+    yLabel: "observed minus expected share",
   });
 };
 

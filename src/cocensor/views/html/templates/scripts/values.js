@@ -57,7 +57,7 @@ const contenders = models.filter(({ name }) => !disqualified.has(null) && !disqu
 
 // 1 for the best; equal scores share the better rank, as in the tables, and who cannot be called best has none.
 const ranksAt = (scores, k, { direction }) => {
-  const better = direction === "smaller" ? (one, other) => one < other : (one, other) => one > other;
+  const better = direction === "lower" ? (one, other) => one < other : (one, other) => one > other;
   const own = models.map((model, m) => (contenders.includes(model) ? scores[m][k] : null));
   return own.map((value) => (known(value) ? 1 + own.filter((other) => known(other) && better(other, value)).length : null));
 };
