@@ -5,6 +5,8 @@ import json
 import pkgutil
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import cocensor
 from cocensor.adjustments.registry import needs_copula
@@ -75,3 +77,13 @@ def test_packages_beyond_the_core_come_when_asked_for():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_house_can_be_held_in_mind():
+    source = Path(cocensor.__file__).parent
+    folders = Counter(path.parent for path in source.rglob("*.py"))
+    assert {folder: n for folder, n in folders.items() if n > 17} == {}
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in source.rglob("*.py")}
+    assert {path: n for path, n in lengths.items() if n > 700} == {}
+    assert len([path for path in lengths if "paper" not in path.parts]) <= 220
+    assert len(cocensor.__all__) <= 50
