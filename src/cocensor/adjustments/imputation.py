@@ -6,26 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
-from cocensor._cached import cached_property
 from cocensor._checks import check_choice, check_whole
 from cocensor._notes import Note, noted
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, assumed_copula, check_hold
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
-from cocensor.adjustments.models.hazard_ratio import (
-    as_hazard_ratio,
-    check_reasons,
-    in_words,
-)
+from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
-from cocensor.adjustments.models.margins import FittedMargin, impute_from_margins
-from cocensor.adjustments.weights import EventWeights
-from cocensor.adjustments.whole import WholeSample
+from cocensor.adjustments.models.margins import ImputationFromMargins
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
-from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.margin_influence import PullBack
 from cocensor.joint.settings import resolve_family
 
 # With fewer there is no margin of the dropout.
@@ -183,13 +174,13 @@ class Imputation(JointSettings, Adjustment):
                 "Event and dropout have the stated copula, and the predictions add no information "
                 "to the censoring time."
             )
-        known = {
+        names = {
             "covariates": "the covariates",
             "prediction": "the evaluated model's own risk score",
             "predictions": "the risk scores of all models",
             "everything": "the risk scores of all models and any covariates",
         }
-        z = " and ".join(known[each] for each in self.given)
+        z = " and ".join(names[kind] for kind in self.given)
         if self.hazard_ratio is not None:
             times = in_words(self.hazard_ratio)
             return (
@@ -208,7 +199,7 @@ class Imputation(JointSettings, Adjustment):
     @property
     def needs(self) -> frozenset[Need]:
         """What is given; covariates are not needed where "everything" is."""
-        return frozenset("predictions" if each == "everything" else each for each in _as_given(self.given))
+        return frozenset("predictions" if kind == "everything" else kind for kind in _as_given(self.given))
 
     @property
     def counts_in_ranking(self) -> bool:
@@ -229,7 +220,7 @@ class Imputation(JointSettings, Adjustment):
         """Learn from the sample what the weights need."""
         y, x, folds = sample.y, sample.x, sample.folds
         if not self.given:
-            return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+            return ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
             notes: tuple[Note, ...] = ()
             if self.model is None:
@@ -242,48 +233,24 @@ class Imputation(JointSettings, Adjustment):
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")
         check_reasons(self.hazard_ratio, y, "y_test")
-        known = x if {"covariates", "everything"} & set(self.given) else None
-        recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
+        covariates = x if {"covariates", "everything"} & set(self.given) else None
+        recipe = Recipe(**{setting.name: getattr(self, setting.name) for setting in fields(Recipe)})
         n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
             few = [noted("few_dropouts", n=n_dropouts)]
             seen = Survival(y.time, y.event, ~y.event)
-        design, notes = imputation_design(known, predictions, seen, recipe, folds)
+        design, notes = imputation_design(covariates, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
         return ImputationFromJoint(self, fit, y, design, (*notes, *few))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _ImputationFromMargins(FittedMargin):
-    adjustment: Imputation
-
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        return impute_from_margins(
-            self.margin,
-            sample.y,
-            grid,
-            dropout=self.adjustment.conditioning == "dropout",
-            tail=self.adjustment.tail,
-            sample=self.y,
-            pull=lambda: self._pull,
-        )
-
-    @cached_property
-    def _pull(self) -> PullBack:
-        """From the margins to the sample: the same for all times."""
-        assert self.y is not None
-        return PullBack(self.y, self.margin)
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:
     if not isinstance(given, str | tuple | list):
         raise TypeError(f"given must be a string or several, but is of type {type(given).__name__}.")
-    listed = (given,) if isinstance(given, str) else tuple(given)
-    for each in listed:
-        check_choice(each, "given", _GIVEN)
-    alone = [each for each in _GIVEN[1:] if each in listed]
-    if len(alone) > 1 or ("everything" in alone and len(listed) > 1):
+    kinds = (given,) if isinstance(given, str) else tuple(given)
+    for kind in kinds:
+        check_choice(kind, "given", _GIVEN)
+    alone = [kind for kind in _GIVEN[1:] if kind in kinds]
+    if len(alone) > 1 or ("everything" in alone and len(kinds) > 1):
         raise ValueError(f"given must have at most one of {', '.join(_GIVEN[1:])}, but is {given!r}.")
-    return cast("tuple[Given, ...]", tuple(each for each in _GIVEN if each in listed))
+    return cast("tuple[Given, ...]", tuple(kind for kind in _GIVEN if kind in kinds))

@@ -124,8 +124,9 @@ class _FittedMarginTime(FittedMargin):
             weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
             certain = ((weights, None),)
         total = weights.sum()
-        load = WeightLoad.nothing(grid.sorted.size)
-        load = replace(load, total=load.total + total, n_replaced=late)
+        load = replace(
+            WeightLoad.nothing(grid.sorted.size, n_replaced=late), total=np.full(grid.sorted.size, total)
+        )
         return EventWeights(
             grid, grid.cut(until), event_free=certain, event=certain, normaliser=total, load=load
         )

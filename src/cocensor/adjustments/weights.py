@@ -38,7 +38,7 @@ _TILE_ELEMENTS = 2**24
 _KEPT_ELEMENTS = 2**21
 # Rows among which subjects are put in the order of their cuts, and how many numbers of a block stay in the cache.
 STRIP_ROWS = 2**13
-_BLOCK_ELEMENTS = 2**15
+_BLOCK_ELEMENTS = 2**16
 
 #: A factor per subject and a factor per time; None stands for 1.
 Term = tuple[FloatArray | None, FloatArray | None]
@@ -254,7 +254,7 @@ class EventWeights:
     def blocks(self, columns: slice | None = None) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """All subjects in blocks of neighbouring rows: the rows, and their weights as by :meth:`block`."""
         n_columns = self.grid.sorted.size if columns is None else columns.stop - columns.start
-        step = min(STRIP_ROWS, max(1, 8 * _BLOCK_ELEMENTS // max(1, n_columns)))
+        step = min(STRIP_ROWS, max(1, 4 * _BLOCK_ELEMENTS // max(1, n_columns)))
         for start in range(0, self.n, step):
             rows = slice(start, min(start + step, self.n))
             yield rows, *self.block(rows, columns)

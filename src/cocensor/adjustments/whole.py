@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -92,9 +92,9 @@ class WeightLoad:
     replaced_from: float = np.inf
 
     @classmethod
-    def nothing(cls, n_times: int) -> Self:
-        """Of nobody."""
-        return cls(*np.zeros((3, n_times)))
+    def nothing(cls, n_times: int, **counts: Any) -> Self:
+        """Return the load of weights whose size does not matter."""
+        return cls(*np.zeros((3, n_times)), **counts)
 
     def merge(self, other: Self) -> Self:
         """That of the subjects of both."""

@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.base import Fitted, encoded
+from cocensor.adjustments.base import Adjustment, Fitted, encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
 from cocensor.adjustments.models.hazard_ratio import (
@@ -144,13 +144,34 @@ class ImputedByJoint(EventWeights):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImputationFromJoint(Fitted):
+class FittedJoint(Fitted):
+    """What rests on a joint model of the subjects ``y``; a copy for others has the model alone."""
+
+    adjustment: Adjustment
+    joint: JointFit
+    y: Survival | None
+
+    def for_others(self) -> Fitted:
+        """The joint model."""
+        return replace(self, joint=self.joint.model_alone, y=None)
+
+    def with_copula(self, copula: Any) -> Fitted:
+        """Fitted again, from the fits so far."""
+        return replace(
+            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
+        )
+
+    def forget(self) -> None:
+        """The designs of the joint model."""
+        if self.joint.problem is not None:
+            self.joint.problem.likelihood.forget()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImputationFromJoint(FittedJoint):
     """Imputation by a joint model."""
 
     adjustment: Imputation
-    joint: JointFit
-    #: The subjects that it was fitted to; None in a copy for others.
-    y: Survival | None
     #: What the subjects that it was fitted to are given, where these are the test subjects.
     design: ImputationDesign | None = None
     notes: tuple[Note, ...] = ()
@@ -162,17 +183,6 @@ class ImputationFromJoint(Fitted):
         later = None if self._later is None else replace(self._later, among=None)
         design = None if self.design is None else self.design[:0]
         return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
-
-    def forget(self) -> None:
-        """The designs of the joint model."""
-        if self.joint.problem is not None:
-            self.joint.problem.likelihood.forget()
-
-    def with_copula(self, copula: Any) -> Fitted:
-        """Fitted again, from the fits so far."""
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
         """The same fit at independence."""
