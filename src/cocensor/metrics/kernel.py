@@ -7,9 +7,8 @@ for many predictions in one pass over the weights.
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -19,11 +18,9 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows, row_blocks
-from cocensor._namespaces import Array, Place
 from cocensor._parallel import in_threads
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.placed import PlacedStatus
 from cocensor.adjustments.weights import Term
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import shown_time
@@ -34,8 +31,6 @@ _JOB_STRIPS = 2
 _WORTH_THREADS = 2**22
 # A table of so many times stays in the cache.
 _MOST_TABULATED = 256
-# Of arrays of other libraries so many numbers are held at once: in a processor's cache, or enough for a device.
-_IN_CACHE, _ON_DEVICE = 2**18, 2**25
 
 
 @dataclass(frozen=True)
@@ -281,40 +276,3 @@ def _products(terms: tuple[Term, ...], rows: slice) -> list[tuple[FloatArray, Fl
 
 def _timed(values: FloatArray, time: FloatArray | None) -> FloatArray:
     return values if time is None else time * values
-
-
-def placed_mean_losses(status: PlacedStatus, loss: Loss, table: Array, rows: Array | None = None) -> Array:
-    """Return the mean loss at each column of predictions of another library than numpy, summed in double precision.
-
-    ``table`` has a row for each subject, or for each of ``rows``. Temporary arrays hold a block of rows.
-    """
-    xp, total = status.place.xp, None
-    n = table.shape[0]
-    for part in placed_row_blocks(table, status.place):
-        block = table if part is None else table[part, :]
-        who = part or slice(0, n)
-        if rows is not None:
-            who = rows if part is None else rows[part]
-        values = status.weighed(who, loss.event_free(block), loss.event(block))
-        sums = xp.sum(values, axis=0, dtype=status.place.exact)
-        total = sums if total is None else total + sums
-    total = total / (status.normaliser * (n / status.n))
-    return total if status.known is None else xp.where(status.known, total, xp.nan)
-
-
-def placed_row_blocks(table: Array, place: Place) -> Iterator[slice | None]:
-    """Slices of rows; None for all of them at once, which is what a compiler is given: it keeps no temporary array."""
-    at_once = _IN_CACHE if "cpu" in str(place.device).lower() else _ON_DEVICE
-    n_rows, n_columns = table.shape
-    step = max(1, at_once // max(1, n_columns))
-    if _compiling() or n_rows <= step:
-        yield None
-        return
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def _compiling() -> bool:
-    """Whether torch is tracing this."""
-    torch = sys.modules.get("torch")
-    return torch is not None and bool(torch.compiler.is_compiling())
