@@ -16,11 +16,8 @@ from cocensor.adjustments.models.nuisances import (
     CrossFitted,
     Hazard,
     Learners,
-    Nuisance,
     check_learners,
-    dealt,
     in_words,
-    places,
     resolved,
 )
 from cocensor.adjustments.samples import Resample
@@ -147,13 +144,10 @@ class AIPCW(Adjustment):
         if self.folds > len(y):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
-        place = places(y, matrix, self.seed)
-        fold = dealt(place, y.event, self.folds)
         learners = resolved(self.event), resolved(self.dropout)
-        event = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
-        dropout = Nuisance(matrix, y, "dropout", learners[1], place, fold, self.seed)
+        hazards = CrossFitted.to(matrix, y, learners, self.folds, self.seed)
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
-        return _FittedAIPCW(self, CrossFitted.of(event, dropout), encoding, (*notes, models))
+        return _FittedAIPCW(self, hazards, encoding, (*notes, models))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,22 +177,28 @@ class _FittedAIPCW(Fitted):
         refuse_beyond(self.adjustment.tail, grid.times, float(times[-1]), "times")
         knots = np.union1d(grid.sorted, _spread(times[: np.searchsorted(times, grid.last, "right")]))
         cut = grid.cut(y.time)
-        largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
+        largest_hazard, lifted = -float(np.log(self.adjustment.min_probability)), 0
         # Everybody counts as one with the event, but for the augmented weight of being event-free.
         modelled = []
         for rows, event, dropout in self.hazards.parts(y, x):
-            curves = _Augmented(event, dropout, knots, grid.sorted, largest)
-            lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
+            curves = _Augmented(event, dropout, knots, grid.sorted, largest_hazard)
+            lifted += int(
+                (dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest_hazard).sum()
+            )
             after = curves.after(y, rows[y.time[rows] <= grid.last])
             modelled += [
                 Modelled(rows, cut[rows], curves.before, before=True),
                 Modelled(rows, cut[rows], after),
             ]
-        status = EventWeights(
+        weights = EventWeights(
             grid, np.zeros_like(cut), event=CERTAIN, modelled=tuple(modelled), notes=self.notes
         )
-        load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
-        return status.replaced(load=load)
+        total, largest, unseen = np.zeros((3, grid.sorted.size))
+        for _, a, b in weights.blocks():
+            size = np.abs(a) + np.abs(b)
+            total += size.sum(axis=0)
+            largest = np.maximum(largest, size.max(axis=0))
+        return weights.replaced(load=WeightLoad(total, largest, unseen, n_replaced=lifted))
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -219,21 +219,10 @@ def _spread(times: FloatArray) -> FloatArray:
     return times[np.linspace(0, times.size - 1, _MOST_KNOTS).round().astype(np.intp)]
 
 
-def _extent(status: EventWeights) -> tuple[FloatArray, FloatArray]:
-    """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
-    total, largest = np.zeros((2, status.grid.sorted.size))
-    for _, a, b in status.blocks():
-        size = np.abs(a) + np.abs(b)
-        total += size.sum(axis=0)
-        largest = np.maximum(largest, size.max(axis=0))
-    return total, largest
-
-
 class _Augmented:
     """The weights of subjects whose hazards have the same baselines; integrals run over knots.
 
-    ``times``, sorted, are some of the knots: those that are asked for. ``largest`` is the largest hazard of dropout
-    that is taken at its word.
+    ``times``, sorted, are those of the knots at which there are weights. Hazards of dropout are at most ``largest``.
     """
 
     def __init__(
@@ -245,15 +234,11 @@ class _Augmented:
         self.log_dropout = {side: np.asarray(dropout.log_baseline(knots, side)) for side in ("left", "right")}
 
     def before(self, rows: Rows, columns: slice) -> FloatArray:
-        """W of those seen event-free."""
-        found = np.empty((rows.size, columns.stop - columns.start))
+        """The weights w of those seen event-free."""
         place = self.place[columns]
-        column = 0
-        for k, w in enumerate(self._walk(rows, int(place[-1]) + 1)):
-            if k == place[column]:
-                found[:, column] = w
-                column += 1
-        return found
+        wanted = set(place.tolist())
+        walk = enumerate(self._walk(rows, int(place[-1]) + 1))
+        return np.column_stack([w for k, w in walk if k in wanted])
 
     def after(self, y: Survival, rows: Rows) -> Callable[[Rows, slice], FloatArray]:
         """The weights of ``rows`` after their observed times."""
@@ -264,7 +249,7 @@ class _Augmented:
 
         def weights(rows: Rows, columns: slice) -> FloatArray:
             passed = self.event.over(self.log_event[self.place[columns]], rows[:, None])
-            # Before its own time nothing is asked of a subject.
+            # Before the time of a subject its weights do not count.
             return weight[rows, None] * np.exp(-np.maximum(passed - hazard[rows, None], 0.0))
 
         return weights
@@ -276,10 +261,8 @@ class _Augmented:
         for k, at_knot in enumerate(self._walk(rows, int(last.max()) + 1)):
             np.copyto(w, at_knot, where=last == k)
         # What is left from the last knot before; where there is none, from the start.
-        log_event, log_dropout = (
-            np.append(self.log_event, -np.inf),
-            np.append(self.log_dropout["right"], -np.inf),
-        )
+        log_event = np.append(self.log_event, -np.inf)
+        log_dropout = np.append(self.log_dropout["right"], -np.inf)
         passed = self.event.over(log_event[last], rows)
         lifted = self._lifted(self.dropout.over(log_dropout[last], rows))
         until = self._lifted(self.dropout.at(t, rows, "left"))

@@ -137,7 +137,7 @@ class Adjustment(ABC):
     def _settings(self) -> list[Any]:
         """The values of all fields."""
         value: Any = self  # a dataclass, as its subclass is
-        return [getattr(self, each.name) for each in fields(value)]
+        return [getattr(self, field.name) for field in fields(value)]
 
 
 class Fitted(ABC):
@@ -189,26 +189,22 @@ class Fitted(ABC):
             the merged ``load`` of all parts.
         """
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
-        known = WholeSample.of(outcomes) if whole is None else whole
-        found = self.weights_for(Sample(outcomes, x), grid, predictions, known)
+        all_subjects = WholeSample.of(outcomes) if whole is None else whole
+        weights = self.weights_for(Sample(outcomes, x), grid, predictions, all_subjects)
+        if whole is None:
+            weights = self.settled(weights, all_subjects, weights.load)
         at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
-        return (self.settled(found, known) if whole is None else found).replaced(at_times=at_times)
+        return weights.replaced(at_times=at_times)
 
-    def settled(
-        self, status: EventWeights, whole: WholeSample, load: WeightLoad | None = None
-    ) -> EventWeights:
-        """A status with what takes all subjects: until when there is an answer, and notes.
-
-        ``load`` is that of all subjects; by default that of the status, which is then one of all.
-        """
-        load = status.load if load is None else load
-        until = min(status.valid_until, self.valid_until(load, status.grid, whole))
-        return status.replaced(valid_until=until, notes=(*status.notes, *self.notes_of(load, whole)))
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
+        """The weights with what takes the ``load`` of all subjects: until when there is an answer, and notes."""
+        until = min(weights.valid_until, self.valid_until(load, weights.grid, whole))
+        return weights.replaced(valid_until=until, notes=(*weights.notes, *self.notes_of(load, whole)))
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """From when on there is no answer, by the ``load`` of all subjects; warns of that, and of what is close to it.
 
-        :meth:`status` asks for itself, unless it is that of a part.
+        :meth:`weights` does so, unless its subjects are a part of a sample.
         """
         return np.inf
 
@@ -219,7 +215,7 @@ class Fitted(ABC):
     def for_others(self) -> Fitted:
         """A small copy that answers for any subjects, and knows nothing of those that were fitted to.
 
-        Nothing can be fitted again, and its status has no :meth:`EventWeights.pull_back`.
+        Nothing can be fitted again, and its weights have no :meth:`EventWeights.pull_back`.
         """
         return self
 
@@ -277,14 +273,14 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _hashable(value: Any) -> Any:
-    """What is the same for equal values, and can be hashed."""
+    """Return something hashable that is the same for equal values."""
     if isinstance(value, np.ndarray):
         return value.shape
     return value if isinstance(value, Hashable) else type(value)
 
 
 def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, tuple[Note, ...]]:
-    """How the covariates of the ``n`` subjects fitted to are encoded, their columns, and what was left out of these."""
+    """Return the encoding of the covariates of the ``n`` subjects fitted to, their columns, and notes on these."""
     encoding = Encoding.of(x, name)
     check_length(x, name, n, of)
     if not encoding.sources:
@@ -295,7 +291,7 @@ def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, t
 
 
 def assumed_copula(copula: Any) -> Any:
-    """Independence for None; the copula of what :func:`select_copula` or :func:`fit_joint` returned."""
+    """Return independence for None; the copula of what :func:`select_copula` or :func:`fit_joint` returned."""
     if copula is None:
         return Independence()
     return copula.copula if isinstance(copula, CopulaChoice | JointModel) else copula

@@ -107,21 +107,21 @@ class _FittedMarginTime(FittedMargin):
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
     ) -> EventWeights:
         y = sample.y
-        margin, how = self.margin, self.adjustment
+        margin, settings = self.margin, self.adjustment
         censored = np.flatnonzero(~y.event)
         c = y.time[censored]
         until = y.time.copy()
-        # Whoever is censored after the last time asked for is event-free at all of them.
-        asked = c <= grid.last
-        weighted = how.weighting == "uncertainty"
+        # Whoever is censored after the last time is event-free at all of them.
+        early = c <= grid.last
+        weighted = settings.weighting == "uncertainty"
         needed = ~y.event & (weighted | (y.time <= grid.last))  # weights need the curve at every censoring
-        refuse_beyond(how.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
-        until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
-        late = int((y.time[needed] > margin.t_max_).sum()) if how.tail == "last" else 0
+        refuse_beyond(settings.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
+        until[censored[early]] = settled(self._margin_times(c[early]), grid.sorted)
+        late = int((y.time[needed] > margin.t_max_).sum()) if settings.tail == "last" else 0
         weights = np.ones(len(y))
         certain = CERTAIN
         if weighted:
-            weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
+            weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=settings.tail or "last"))
             certain = ((weights, None),)
         total = weights.sum()
         load = replace(
@@ -154,8 +154,7 @@ class _FittedMarginTime(FittedMargin):
         if held:
             inside &= c <= margin.t_max_
         if inside.any():
-            over = None if held else tail
             result[inside] = margin.margin_time(
-                c[inside], interpolation=self.adjustment.interpolation, tail=over
+                c[inside], interpolation=self.adjustment.interpolation, tail=None if held else tail
             )
         return result

@@ -198,9 +198,9 @@ class EventWeights:
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
-        made = copy(self)
-        vars(made).update(changes)
-        return made
+        changed = copy(self)
+        vars(changed).update(changes)
+        return changed
 
     def __repr__(self) -> str:
         return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
@@ -301,7 +301,7 @@ class EventWeights:
     def hazard_ratio(self) -> float | None:
         """Right after leaving: the hazard of a dropout, against those alike still under observation.
 
-        The geometric mean over the dropouts whose status is imputed; None where nobody's is.
+        The geometric mean over the dropouts who are imputed; None where nobody is.
         """
         return None
 
@@ -344,7 +344,7 @@ class EventWeights:
 
 
 class NothingFitted(EventWeights):
-    """The answer of what is known beforehand: no subject adds anything by way of a fit."""
+    """Weights that are known beforehand: no subject adds anything by way of a fit."""
 
     @property
     def sample(self) -> Survival | None:
