@@ -52,13 +52,13 @@ def namespace(*arrays: Any) -> Any:
 
     Plain numbers alone have functions that return plain numbers.
     """
-    found: Any = _NUMBERS
-    for each in arrays:
-        if isinstance(each, _NUMPYS):
-            found = np
-        elif not isinstance(each, float | int):
-            return _library(each)
-    return found
+    functions: Any = _NUMBERS
+    for array in arrays:
+        if isinstance(array, _NUMPYS):
+            functions = np
+        elif not isinstance(array, float | int):
+            return _library(array)
+    return functions
 
 
 def _library(array: Array) -> Any:

@@ -1,4 +1,4 @@
-"""Imputation of the status of a censored subject."""
+"""Imputation: the chance that a censored subject is event-free."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Imputation(JointSettings, Adjustment):
         - ``"covariates"``: z = x, with a joint model fitted to the training sample.
         - ``"prediction"``: :math:`z = \log(-\log \hat S_i(t_0))`, the risk score of the model that is scored, with a
           joint model fitted to the *test* outcomes: a score depends on the data only through (E, C) and the
-          prediction, so neither covariates nor training data are needed. Each model has its own status.
+          prediction, so neither covariates nor training data are needed. Each model has its own weights.
         - ``"predictions"``: the risk scores of all models at once, with one joint model, fitted to the test outcomes,
-          and one status for all.
+          and the same weights for all.
 
         - ``"everything"``: the predictions of all models, and the covariates where there are any, with one joint model,
-          fitted to the test outcomes, and one status for all.
+          fitted to the test outcomes, and the same weights for all.
     copula : Copula, family, name, CopulaChoice or JointModel, optional
         The dependence of E and C that is left given z; independence by default. A family (or its name) has its θ
         estimated, which rests on the form of the margins alone. Given nothing it must be an Archimedean copula.
@@ -86,7 +86,7 @@ class Imputation(JointSettings, Adjustment):
     Notes
     -----
     Columns that are constant, or that others explain, leave the design; a prediction of exactly 0 or 1 is given
-    the most extreme score of the others, for the score only. ``notes`` records all of it, and ``status.model`` is the
+    the most extreme score of the others, for the score only. ``notes`` records all of it, and ``weights.model`` is the
     joint model. A time of 0 says nothing of a hazard: an event then has happened, and of a dropout nothing is known, so
     that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean
     of a is :math:`S_E(t)` exactly.

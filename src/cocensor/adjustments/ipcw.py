@@ -379,7 +379,7 @@ class _FittedIPCW(Fitted):
                 needed = needed & ~small
             else:
                 t = float(np.broadcast_to(times, small.shape)[small].min())
-                # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.
+                # A Kaplan–Meier curve reaches 0 with its last step; of a model only some times are known.
                 zero = t if self.curve is None else float(self.curve.times[-1])
                 raise ValueError(
                     f"the censoring curve reaches 0 at time {zero:g}, but a weight is needed at time "
@@ -545,11 +545,11 @@ class _Sums:
     def of_part(self, part: _IPCWWeights, functionals: Functionals) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of test subjects in the order of time, with what their events add; the rest is summed up by time."""
         response, y = self.response, part.y
-        known = int(np.searchsorted(part.grid.sorted, part.valid_until))
-        times, weights = part.grid.sorted[:known], functionals.time_weights[:known]
+        n_times = int(np.searchsorted(part.grid.sorted, part.valid_until))
+        times, weights = part.grid.sorted[:n_times], functionals.time_weights[:n_times]
         n_models, p = len(functionals.gradients), response.drift.shape[1]
-        at_risk_sums, moments = np.zeros((n_models, known)), np.zeros((n_models, known, p))
-        for block in row_blocks(y.order.size, max(known, functionals.size)):
+        at_risk_sums, moments = np.zeros((n_models, n_times)), np.zeros((n_models, n_times, p))
+        for block in row_blocks(y.order.size, max(n_times, functionals.size)):
             rows = y.order[block]
             covariates, exposure = part.covariates(rows), part.exposure(rows, response.log_unit)[:, None]
             # Nobody here is over before the late columns, or event-free after the early ones.
@@ -565,15 +565,17 @@ class _Sums:
                 at_risk_sums[m, :early] += used.sum(axis=0)
                 if p:
                     moments[m, :early] += used.T @ covariates
-                after = derivatives.part(slice(late, known)).event
+                after = derivatives.part(slice(late, n_times)).event
                 values[events, m] = (at_event * after[events]) @ weights[late:]
             yield block, values.reshape(rows.size, functionals.size)
-        grid_at = np.searchsorted(response.steps, part.read_at[:known], "right")
+        grid_at = np.searchsorted(response.steps, part.read_at[:n_times], "right")
         drift = at_risk_sums[:, :, None] * response.drift[grid_at]
         drift += moments * response.hazard[grid_at][:, None]
         self.slope = self.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
         self._grid_at.append(grid_at)
-        self._by_time.append(np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(known, functionals.size))
+        self._by_time.append(
+            np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(n_times, functionals.size)
+        )
 
     def running(
         self, blocks: Iterator[tuple[slice, FloatArray]]

@@ -77,22 +77,22 @@ class BlockLosses:
 class LossGradient:
     r"""The gradient of :math:`\frac1m \sum_i [a_i(t)\,\ell_1 + b_i(t)\,\ell_0]` by the weights at t."""
 
-    status: EventWeights
+    weights: EventWeights
     loss: Loss
     predictions: Predicted
 
     def of_subjects(self, rows: Rows) -> BlockLosses:
         """Return α and β of some subjects."""
-        values = self.predictions.read(self.status.grid.sorted, rows)
-        return BlockLosses(self.loss, values, 1.0 / self.status.normaliser)
+        values = self.predictions.read(self.weights.grid.sorted, rows)
+        return BlockLosses(self.loss, values, 1.0 / self.weights.normaliser)
 
 
 class SumsBySubject:
     """The weighted losses of each subject, summed over time with weights of their own: (subjects, predictions)."""
 
-    def __init__(self, status: EventWeights, time_weights: FloatArray, n_predictions: int) -> None:
-        self.time_weights, self._scale = time_weights, status.n / status.normaliser
-        self.sums = np.zeros((status.n, n_predictions))
+    def __init__(self, weights: EventWeights, time_weights: FloatArray, n_predictions: int) -> None:
+        self.time_weights, self._scale = time_weights, weights.n / weights.normaliser
+        self.sums = np.zeros((weights.n, n_predictions))
 
     def known_of(self, functionals: Functionals) -> Functionals:
         """Return functionals of which these sums are the part of each subject."""
@@ -101,7 +101,7 @@ class SumsBySubject:
 
 @np.errstate(over="ignore")  # of sums from where on there is no score
 def mean_losses(
-    status: EventWeights,
+    weights: EventWeights,
     loss: Loss,
     predictions: Sequence[Predicted],
     by_subject: SumsBySubject | None = None,
@@ -110,10 +110,10 @@ def mean_losses(
 
     The losses of each subject, summed over time, are gathered ``by_subject`` on the way.
     """
-    grid = status.grid
-    total = _Sums(status, loss, predictions, by_subject).total()
-    total /= status.normaliser
-    total[:, grid.sorted >= status.valid_until] = np.nan
+    grid = weights.grid
+    total = _Sums(weights, loss, predictions, by_subject).total()
+    total /= weights.normaliser
+    total[:, grid.sorted >= weights.valid_until] = np.nan
     warn_above_largest(total, grid.sorted, loss)
     return grid.restore(total)
 
@@ -155,13 +155,13 @@ class _Sums:
 
     def __init__(
         self,
-        status: EventWeights,
+        weights: EventWeights,
         loss: Loss,
         predictions: Sequence[Predicted],
         by_subject: SumsBySubject | None,
     ) -> None:
-        self.status, self.loss, self.predictions, self.by_subject = status, loss, predictions, by_subject
-        n_times = status.grid.sorted.size
+        self.weights, self.loss, self.predictions, self.by_subject = weights, loss, predictions, by_subject
+        n_times = weights.grid.sorted.size
         self._short = np.min_scalar_type(n_times)
         self._columns = np.arange(n_times, dtype=self._short)
         # For each cut, at which times a subject is event-free; None where that is beyond the cache.
@@ -169,29 +169,29 @@ class _Sums:
 
     def total(self) -> FloatArray:
         """Return the sums over all subjects, (predictions, times); the same numbers however many threads there are."""
-        strips = self.status.strips
+        strips = self.weights.strips
         jobs = [
             partial(self._of_strips, strips[start : start + _JOB_STRIPS])
             for start in range(0, len(strips), _JOB_STRIPS)
         ]
-        if self.status.n * len(self.predictions) * self.status.grid.sorted.size < _WORTH_THREADS:
+        if self.weights.n * len(self.predictions) * self.weights.grid.sorted.size < _WORTH_THREADS:
             return np.add.reduce([job(Event()) for job in jobs])
         return np.add.reduce(in_threads(jobs))
 
     def _of_strips(self, strips: Sequence[slice], stopped: Event) -> FloatArray:
-        total = np.zeros((len(self.predictions), self.status.grid.sorted.size))
+        total = np.zeros((len(self.predictions), self.weights.grid.sorted.size))
         space = _Space()
         for rows in strips:
             if stopped.is_set():
                 break
-            if self.status.event_free or self.status.event:
+            if self.weights.event_free or self.weights.event:
                 self._add_products(rows, space, total)
             self._add_modelled(rows, total)
         return total
 
     def _add_products(self, strip: slice, space: _Space, total: FloatArray) -> None:
-        times = self.status.grid.sorted
-        cut = self.status.cut[strip].astype(self._short)
+        times = self.weights.grid.sorted
+        cut = self.weights.cut[strip].astype(self._short)
         differ = []
         for m, predicted in enumerate(self.predictions):
             if predicted.alike:
@@ -200,7 +200,7 @@ class _Sums:
                 differ.append((m, predicted))
         for part in row_blocks(cut.size, times.size) if differ else ():
             rows = slice(strip.start + part.start, strip.start + part.stop)
-            before, after = _products(self.status.event_free, rows), _products(self.status.event, rows)
+            before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
             for m, predicted in differ:
                 values = predicted.read(times, rows)
                 free, losses = space.two_like(values)
@@ -234,9 +234,9 @@ class _Sums:
     ) -> None:
         """Add the losses of a prediction that all share, those of one subject: sums of weights will do."""
         n_times = self._columns.size
-        one = self.predictions[m].read(self.status.grid.sorted, slice(rows.start, rows.start + 1))
+        one = self.predictions[m].read(self.weights.grid.sorted, slice(rows.start, rows.start + 1))
         event_free, event = self.loss.event_free(one)[0], self.loss.event(one)[0]
-        before, after = _products(self.status.event_free, rows), _products(self.status.event, rows)
+        before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
         for subject, time in before:
             by_cut = np.bincount(cut, subject, n_times + 1)
             total[m] += _timed(by_cut[::-1].cumsum()[::-1][1:] * event_free, time)
@@ -253,9 +253,9 @@ class _Sums:
 
     def _add_modelled(self, rows: slice, total: FloatArray) -> None:
         columns = slice(0, self._columns.size)
-        for piece in self.status.pieces(rows, columns):
+        for piece in self.weights.pieces(rows, columns):
             for m, predicted in enumerate(self.predictions):
-                values = predicted.read(self.status.grid.sorted, piece.rows)[:, piece.columns]
+                values = predicted.read(self.weights.grid.sorted, piece.rows)[:, piece.columns]
                 weighed = self.loss.event_free(values)
                 if not piece.observed:
                     weighed = weighed - self.loss.event(values)

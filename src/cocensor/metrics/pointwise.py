@@ -108,7 +108,7 @@ class PointwiseMetric(Metric):
         self, status: EventWeights, predictions: Mapping[str, Predicted], weights: FloatArray
     ) -> Functionals:
         """The mean losses, summed over time with weights (times, F)."""
-        gradients = (LossGradient(status, self.loss, each) for each in predictions.values())
+        gradients = (LossGradient(status, self.loss, predicted) for predicted in predictions.values())
         return Functionals(tuple(gradients), weights)
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
@@ -167,7 +167,7 @@ def time_average(times: npt.ArrayLike, values: Any, integration: Integration = "
     ``"trapezoid"`` joins the scores by lines; ``"step"`` holds each until the next time.
     """
     if isinstance(values, dict):
-        return {name: time_average(times, each, integration) for name, each in values.items()}
+        return {name: time_average(times, curve, integration) for name, curve in values.items()}
     given = np.atleast_1d(np.asarray(times, dtype=np.float64))
     order = np.argsort(given, kind="stable")
     t, v = given[order], np.asarray(values)[order]

@@ -1,4 +1,4 @@
-"""Who is event-free by a joint model, and how that moves with the subjects that the model was fitted to."""
+"""Imputation by a joint model, and what the subjects that it was fitted to add to scores by it."""
 
 from __future__ import annotations
 
@@ -55,22 +55,16 @@ class ImputedByJoint(EventWeights):
     """Weights of subjects of whom some are event-free with the probabilities q given z of a joint model."""
 
     def __init__(
-        self,
-        *args: Any,
-        fit: JointFit,
-        y: Survival | None,
-        z: FloatArray,
-        q: Conditional,
-        **parts: Any,
+        self, *args: Any, fitted: ImputationFromJoint, z: FloatArray, q: Conditional, **parts: Any
     ) -> None:
-        super().__init__(*args, model=fit.model, **parts)
-        self._fit, self._y, self._z, self._q = fit, y, z, q
+        super().__init__(*args, model=fitted.joint.model, **parts)
+        self._fitted, self._z, self._q = fitted, z, q
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
-        self._check_known()
-        return self._y
+        _ = self._influence  # refuses where it is not known how they move the model
+        return self._fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
@@ -88,17 +82,16 @@ class ImputedByJoint(EventWeights):
         return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """The same of several parts, whose derivatives by the parameters are added up first."""
+        """What each subject adds to several parts, whose derivatives by the parameters are added up first."""
         influence = self._influence
-        # At times before all censorings nothing is imputed.
-        found = [
-            part.status._parameter_gradient(influence.model, part.functionals)
-            for part in parts
-            if isinstance(part.status, ImputedByJoint)
-        ]
-        if not found:
+        sums: list[FloatArray] = []
+        for part in parts:
+            if isinstance(part.status, ImputedByJoint):  # at times before all censorings nothing is imputed
+                added = part.status._parameter_gradient(influence.model, part.functionals)
+                sums = [one + other for one, other in zip(sums, added, strict=True)] if sums else [*added]
+        if not sums:
             return
-        gradient, by_shares = (sum(each, np.zeros(())) for each in zip(*found, strict=True))
+        gradient, by_shares = sums
         yield from influence.psi(gradient)
         shares = None if self._q.ratio is None else self._q.ratio.influence
         if shares is not None:
@@ -107,40 +100,20 @@ class ImputedByJoint(EventWeights):
     def _parameter_gradient(
         self, model: JointModel, functionals: Functionals
     ) -> tuple[FloatArray, FloatArray]:
-        """How values move with the parameters of the joint model, and with the shares of hazard ratios."""
+        """Return derivatives by the parameters of the joint model, and by the shares of hazard ratios."""
 
         def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
             for gradient in functionals.gradients:
                 block = gradient.of_subjects(rows).part(columns)
                 yield block.event_free - block.event
 
-        return parameter_gradient(
-            model,
-            self._q,
-            self._z,
-            [imputed.in_order for imputed in self.modelled],
-            gains,
-            len(functionals.gradients),
-            functionals.time_weights,
-        )
+        imputed = [modelled.in_order for modelled in self.modelled]
+        n_models = len(functionals.gradients)
+        return parameter_gradient(model, self._q, self._z, imputed, gains, n_models, functionals.time_weights)
 
     @property
     def _influence(self) -> JointInfluence:
-        """How the sample moves the model, where that is known."""
-        return JointInfluence(*self._check_known(), self._fit.needed)
-
-    def _check_known(self) -> tuple[JointProblem, Minimum]:
-        """The fit, where it is known how the sample moves it; else a refusal."""
-        problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
-        if problem is None or optimum is None or problem.likelihood.weight is not None:
-            raise ValueError(FITTED_ELSEWHERE)
-        if not optimum.converged:
-            raise ValueError("the joint model did not converge.")
-        if optimum.bound:
-            raise ValueError(
-                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
-            )
-        return problem, optimum
+        return self._fitted.joint.influence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -242,8 +215,7 @@ class ImputationFromJoint(FittedJoint):
             event=CERTAIN,
             modelled=tuple(modelled),
             notes=self.notes,
-            fit=self.joint,
-            y=self.y,
+            fitted=self,
             z=z,
             q=q,
         )
@@ -303,15 +275,6 @@ class JointSettings:
         if copula is not None and copula != self.model.copula:
             raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
 
-    def problem(self, X: Any, y: Survival, of: str) -> JointProblem:
-        """A sample, called ``of``, made ready for fits with any copula."""
-        try:
-            return JointProblem.of(
-                X, y, margins=self.margins, knots=self.knots, penalty=self.penalty, time_kind=self.time_kind
-            )
-        except ValueError as error:
-            raise ValueError(f"the joint model cannot be fitted to {of}: {error}") from error
-
 
 @dataclass(frozen=True, eq=False)
 class JointFit:
@@ -332,11 +295,20 @@ class JointFit:
         if settings.model is not None:
             return cls(settings.model)
         try:
-            return cls(None, settings.problem(X, y, sample)).with_copula(copula)
+            problem = JointProblem.of(
+                X,
+                y,
+                margins=settings.margins,
+                knots=settings.knots,
+                penalty=settings.penalty,
+                time_kind=settings.time_kind,
+            )
+            return cls(None, problem).with_copula(copula)
         except ValueError as error:
+            missing = f"the joint model cannot be fitted to {sample}: {error}"
             if not y.n_events or (y.event | (y.time == y.t_max)).all():
-                return cls(None, missing=str(error))
-            raise
+                return cls(None, missing=missing)
+            raise ValueError(missing) from error
 
     def with_copula(self, copula: Any) -> JointFit:
         """Fitted to the same sample under another copula, starting from the fits so far."""
@@ -359,6 +331,20 @@ class JointFit:
     def model_alone(self) -> JointFit:
         """Without the sample: nothing can be fitted again, and nothing is known of the error."""
         return JointFit(self.model, missing=self.missing)
+
+    @property
+    def influence(self) -> JointInfluence:
+        """How the sample moves the model, or a refusal that says why that is not known."""
+        if self.problem is None or self.optimum is None or self.problem.likelihood.weight is not None:
+            raise ValueError(FITTED_ELSEWHERE)
+        model = self.needed
+        if not self.optimum.converged:
+            raise ValueError("the joint model did not converge.")
+        if self.optimum.bound:
+            raise ValueError(
+                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
+            )
+        return JointInfluence(self.problem, self.optimum, model)
 
     @property
     def needed(self) -> JointModel:

@@ -265,7 +265,7 @@ class _Chain:
             return None, None, None
         x_t = hazard_from_survival(at.s_t[columns])
         x_c, before, after = (
-            hazard_from_survival(each[subjects])[:, None] for each in (at.s_c, at.before, at.after)
+            hazard_from_survival(survival[subjects])[:, None] for survival in (at.s_c, at.before, at.after)
         )
         at_t = kind.chance(self._copula, x_t[None], before, after)
         at_c = kind.chance(self._copula, x_c, before, after)
