@@ -127,7 +127,7 @@ class AIPCW(Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the weights rest on."""
+        """The assumption behind the weights, in one sentence."""
         return (
             "Censoring is independent of the event given the covariates, and the model of the event "
             "or that of the censoring is correct."
@@ -271,7 +271,7 @@ class _Augmented:
         return hazard, np.where(event, w - 1.0 - until, w)
 
     def _walk(self, rows: Rows, stop: int) -> Iterator[FloatArray]:
-        """W at one knot after the other."""
+        """Return w at one knot after the other."""
         w, passed, lifted = np.ones(rows.size), np.zeros(rows.size), np.zeros(rows.size)
         for k in range(stop):
             hazard = self.event.over(self.log_event[k], rows)
@@ -286,5 +286,5 @@ class _Augmented:
 
 
 def _stepped(w: FloatArray, hazard: FloatArray, lifted: FloatArray) -> FloatArray:
-    """W after some hazard of the event, during which 1/G − 1 is ``lifted`` on average."""
+    """Return w after some hazard of the event, during which 1/G − 1 is ``lifted`` on average."""
     return 1.0 + (w - 1.0) * np.exp(-hazard) - lifted * np.expm1(-hazard)

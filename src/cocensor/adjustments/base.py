@@ -1,4 +1,4 @@
-"""What every adjustment for censoring is."""
+"""The base classes of adjustments for censoring, before and after they are fitted."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Adjustment(ABC):
     @property
     @abstractmethod
     def assumption(self) -> str:
-        """What the adjustment rests on, in one sentence for people."""
+        """The assumption behind the adjustment, in one sentence for people."""
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the adjustment needs beside outcomes.
+        """The inputs that the adjustment needs beside outcomes.
 
         An adjustment that needs predictions is fitted to the test sample, others to the training sample where there
         is one.
@@ -88,7 +88,7 @@ class Adjustment(ABC):
         return False
 
     def with_copula(self, copula: Any) -> Self:
-        """The same adjustment under another copula of event and dropout."""
+        """Return the adjustment under another copula of event and dropout."""
         if not self.rests_on_copula:
             raise ValueError(f"{self!r} does not rest on a copula.")
         value: Any = self  # a dataclass, as its subclass is
@@ -202,14 +202,14 @@ class Fitted(ABC):
         return weights.replaced(valid_until=until, notes=(*weights.notes, *self.notes_of(load, whole)))
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """From when on there is no answer, by the ``load`` of all subjects; warns of that, and of what is close to it.
+        """Return when weights end, by the ``load`` of all subjects; warns of that, and of what is close to it.
 
         :meth:`weights` does so, unless its subjects are a part of a sample.
         """
         return np.inf
 
     def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
-        """What was decided for the test subjects, by the ``load`` of all of them."""
+        """Return notes on decisions for the test subjects, by the ``load`` of all of them."""
         return ()
 
     def for_others(self) -> Fitted:

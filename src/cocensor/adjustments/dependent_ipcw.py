@@ -104,7 +104,7 @@ class DependentIPCW(JointSettings, Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the adjustment rests on."""
+        """The assumption behind the adjustment, in one sentence."""
         if self.given is not None:
             return "Given the covariates, event and dropout have the stated copula and margins of the stated form."
         return (
@@ -177,7 +177,7 @@ class _IPCWFromMargins(FittedMargin):
         return until
 
     def _weights(self, t: FloatArray) -> FloatArray:
-        """1 over the chance that an event at t is seen, before the end of the study is considered."""
+        """Return 1 over the chance that an event at t is seen, before the end of the study is considered."""
         curve = self.margin.survival_
         if not curve.times.size:
             raise ValueError("y_train has no event: the weight of an event cannot be estimated.")

@@ -168,7 +168,7 @@ class Imputation(JointSettings, Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the adjustment rests on."""
+        """The assumption behind the adjustment, in one sentence."""
         if not self.given:
             return (
                 "Event and dropout have the stated copula, and the predictions add no information "
@@ -198,22 +198,22 @@ class Imputation(JointSettings, Adjustment):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What is given; covariates are not needed where "everything" is."""
+        """The inputs that are given; covariates are not needed where "everything" is."""
         return frozenset("predictions" if kind == "everything" else kind for kind in _as_given(self.given))
 
     @property
     def counts_in_ranking(self) -> bool:
-        """Not given nothing: what is imputed from margins alone does not follow the subject."""
+        """False given nothing: what is imputed from margins alone does not follow the subject."""
         return bool(self.given)
 
     @property
     def rests_on_copula(self) -> bool:
-        """Not where a hazard ratio after dropout is assumed instead."""
+        """False where a hazard ratio after dropout is assumed instead."""
         return super().rests_on_copula and self.hazard_ratio is None
 
     @property
     def takes_hazard_ratio(self) -> bool:
-        """Given something, unless a model is that was fitted under dependence."""
+        """True given something, unless a model is that was fitted under dependence."""
         return bool(self.given) and (self.model is None or self.model.copula.is_independence)
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:

@@ -127,7 +127,7 @@ class IPCW(Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the weights rest on."""
+        """The assumption behind the weights, in one sentence."""
         if self.censoring == "km":
             return "Censoring is independent of the event and of the predictions."
         return "Censoring is independent of the event given the covariates, and its model is correct."
@@ -172,7 +172,7 @@ class _FittedTo:
 
     @cached_property
     def response(self) -> HazardInfluence:
-        """How subjects of the sample move the hazard of censoring."""
+        """The influence of the subjects of the sample on the hazard of censoring."""
         return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
 
 
@@ -482,11 +482,11 @@ class _IPCWWeights(EventWeights):
         return self._curves.covariates[rows] - self._curves.centre
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """What each subject of the ``sample`` adds to scores by way of G."""
+        """Return what each subject of the ``sample`` adds to scores by way of G."""
         return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """What each subject adds to several parts, whose uses of the hazard are added up first."""
+        """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
         response = self._fitted_to.response
         if not response.steps.size:
             return
@@ -595,7 +595,7 @@ class _Sums:
             yield block, running, cumulated
 
     def of_times(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Over those seen event-free, at each use the sum of those from it on, and of Γ at those before."""
+        """Return where those seen event-free use the hazard, sums of uses from each on, and of Γ at those before."""
         grid_at, by_time = np.concatenate(self._grid_at), np.concatenate(self._by_time)
         order = np.argsort(grid_at, kind="stable")
         grid_at, by_time = grid_at[order], by_time[order]

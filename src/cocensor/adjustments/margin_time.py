@@ -78,12 +78,12 @@ class MarginTime(Adjustment):
 
     @property
     def counts_in_ranking(self) -> bool:
-        """Never: one imputed time per subject biases the score of even the true model."""
+        """False: one imputed time per subject biases the score of even the true model."""
         return False
 
     @property
     def assumption(self) -> str:
-        """What the weights rest on."""
+        """The assumption behind the weights, in one sentence."""
         return (
             "Event and dropout have the stated copula, and one expected event time can stand for a "
             "censored subject."
@@ -132,7 +132,7 @@ class _FittedMarginTime(FittedMargin):
         )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Always; a sample without any weight is refused."""
+        """Return infinity; a sample without any weight is refused."""
         if load is not None and not load.total.any():
             raise ValueError(
                 "weighting must be 'none' here: all test subjects are censored before the first training "
@@ -146,7 +146,7 @@ class _FittedMarginTime(FittedMargin):
         return (noted("after_last_training_time", n=load.n_replaced, last=self.margin.t_max_),)
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
-        """E[E given E > c], and c itself where no curve is left to integrate."""
+        """Return E[E given E > c], and c itself where no curve is left to integrate."""
         margin, tail = self.margin, self.adjustment.tail
         held = tail is None or tail == "last"
         result = c.copy()

@@ -48,7 +48,7 @@ class Oracle(Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the weights rest on."""
+        """The assumption behind the weights, in one sentence."""
         return "The true event times are known, as in a simulation."
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
@@ -110,12 +110,12 @@ class TrueLaw(Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the weights rest on."""
+        """The assumption behind the weights, in one sentence."""
         return "The law of the simulation is known."
 
     @property
     def rests_on_copula(self) -> bool:
-        """There is one truth."""
+        """False: there is one truth."""
         return False
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:

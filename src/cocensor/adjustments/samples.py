@@ -112,7 +112,7 @@ class Resample:
 
     @classmethod
     def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
-        """As many subjects as there are, from each sample on its own, unless the two are one and the same."""
+        """Draw as many subjects as there are, from each sample on its own, unless the two are one and the same."""
 
         def drawn(n: int) -> Rows:
             return rng.integers(n, size=n)

@@ -76,7 +76,7 @@ class WeightLoad:
     no_answer_from : float
         The first time from which on a single subject rules out an answer.
     n_floored : int
-        How many weights rest on a floor.
+        The number of weights that rest on a floor.
     n_replaced : int
         For how many weights, or subjects, something else stands in.
     replaced_from : float

@@ -62,7 +62,7 @@ class PointwiseMetric(Metric):
 
     @property
     def single(self) -> bool:
-        """It has one value at each time."""
+        """True: it has one value at each time."""
         return True
 
     def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
@@ -112,7 +112,7 @@ class PointwiseMetric(Metric):
         return Functionals(tuple(gradients), weights)
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """How the mean losses at the sorted times add up: those of the time average."""
+        """Return the weights of the time average, for the mean losses at the sorted times."""
         return time_weights(grid.sorted)
 
 
@@ -125,7 +125,7 @@ class AtOneTime(SingleTime, PointwiseMetric):
         return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """1 for the one time."""
+        """Return 1 for the one time."""
         return np.ones(1)
 
 
@@ -146,7 +146,7 @@ class ValueAt(AtOneTime):
 
     @property
     def loss(self) -> Loss:
-        """That of the metric."""
+        """The loss of the metric."""
         return self.of.loss
 
 

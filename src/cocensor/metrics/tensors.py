@@ -147,20 +147,20 @@ def _compiling() -> bool:
 
 
 class MeansOverTime(Protocol):
-    """What has mean losses at each time."""
+    """A metric with mean losses at each time."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Of which means are taken."""
+        """The losses of which means are taken."""
 
     @property
     def single(self) -> bool:
-        """Whether there is one of them, and values have no axis for it."""
+        """Whether there is one loss, and values have no axis for it."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArraysAsked:
-    """What a score function is asked for of arrays of another library: values come as such, and nothing else does."""
+    """The arguments of a score function of arrays of another library: values are such arrays, without intervals."""
 
     chosen: Adjustment | Fitted
     samples: Samples
@@ -180,7 +180,7 @@ class ArraysAsked:
         several: bool,
         single: bool,
     ) -> ArraysAsked:
-        """From the arrays of all models, which must be at one place."""
+        """Check the arrays of all models, which must be at one place."""
         tables = {
             key: ArrayTable.of(
                 estimate,
@@ -340,7 +340,7 @@ class ArrayTable:
         return cls(place.xp.clip(values, 0.0, 1.0), place, name)
 
     def as_predictions(self, grid: TimeGrid) -> Predicted:
-        """The same in numpy, for a fit that is given predictions."""
+        """Return predictions in numpy, for a fit that is given them."""
         return Predictions.trusted(grid.sorted, self._sorted(grid), source=f"{self.place.kind} at the times")
 
     def _falls(self, grid: TimeGrid) -> Array:

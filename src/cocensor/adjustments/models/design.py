@@ -58,7 +58,7 @@ def check_score_times(score_times: Any) -> ScoreTimes:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How predictions become columns: when they are read, how smoothly they act, and what a ridge shrinks."""
+    """The rule by which predictions become columns: the times, the smoothness, and what a ridge shrinks."""
 
     score_times: ScoreTimes = 1
     score_df: int = 1
@@ -212,7 +212,7 @@ def _scores(
 
 
 def _times(predicted: Predicted, y: Survival, score_times: ScoreTimes) -> FloatArray:
-    """Where the predictions of a model are read: within what is known of them, and where they differ."""
+    """Return the times at which predictions are read: up to the end of their curves, and where subjects differ."""
     if isinstance(predicted, PredictionsAt):
         return predicted.times
     wanted = np.unique(np.minimum(wanted_times(y, score_times), predicted.end))
@@ -228,7 +228,7 @@ def _times(predicted: Predicted, y: Survival, score_times: ScoreTimes) -> FloatA
 
 
 def wanted_times(y: Survival, score_times: ScoreTimes) -> FloatArray:
-    """At which times predictions are to be read; all that "auto" may read."""
+    """Return the times at which predictions are to be read; all that "auto" may read."""
     if isinstance(score_times, tuple):
         return np.array(score_times, dtype=np.float64)
     n_levels = min(3 if score_times == "auto" else score_times, len(y))  # which gives all of the times
@@ -324,7 +324,7 @@ class Curvature:
 
     @classmethod
     def fitted(cls, score: FloatArray, df: int) -> Curvature | None:
-        """With knots at quantiles of the ``score`` of the subjects fitted to; None where these are too few."""
+        """Put knots at quantiles of the ``score`` of the subjects fitted to; None where these are too few."""
         knots = np.unique(np.quantile(score, np.linspace(*_OUTER_KNOTS, df + 1)))
         if knots.size < 3 or score.size <= knots.size:
             return None

@@ -99,7 +99,7 @@ def _own(ratio: dict[str, float], y: Survival) -> FloatArray:
 
 
 def in_words(ratio: Ratio) -> str:
-    """How many times the hazard is, for people."""
+    """Return the multiple of the hazard in words."""
     if isinstance(ratio, dict):
         named = ", ".join(f"{value:g} times ({reason})" for reason, value in ratio.items())
         return f"{named} or once (other reasons)"

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
 
 
-class ImputedByJoint(EventWeights):
+class _ImputedByJoint(EventWeights):
     """Weights of subjects of whom some are event-free with the probabilities q given z of a joint model."""
 
     def __init__(
@@ -68,7 +68,7 @@ class ImputedByJoint(EventWeights):
 
     @property
     def hazard_ratio(self) -> float | None:
-        """By the copula, or as assumed."""
+        """The hazard ratio right after leaving that the copula implies, or that is assumed."""
         rows = np.concatenate([imputed.rows for imputed in self.modelled])
         return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
 
@@ -78,15 +78,15 @@ class ImputedByJoint(EventWeights):
         return (noted("hazard_kept_from_falling"),) if self._influence.held else ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
+        """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
         return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """What each subject adds to several parts, whose derivatives by the parameters are added up first."""
+        """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""
         influence = self._influence
         sums: list[FloatArray] = []
         for part in parts:
-            if isinstance(part.status, ImputedByJoint):  # at times before all censorings nothing is imputed
+            if isinstance(part.status, _ImputedByJoint):  # at times before all censorings nothing is imputed
                 added = part.status._parameter_gradient(influence.model, part.functionals)
                 sums = [one + other for one, other in zip(sums, added, strict=True)] if sums else [*added]
         if not sums:
@@ -118,7 +118,7 @@ class ImputedByJoint(EventWeights):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedJoint(Fitted):
-    """What rests on a joint model of the subjects ``y``; a copy for others has the model alone."""
+    """An adjustment by a joint model of the subjects ``y``; a copy for others has the model alone."""
 
     adjustment: Adjustment
     joint: JointFit
@@ -158,7 +158,7 @@ class ImputationFromJoint(FittedJoint):
         return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
-        """The same fit at independence."""
+        """Return the fit at independence with a hazard ratio."""
         if not self.adjustment.takes_hazard_ratio:
             return super().with_hazard_ratio(ratio)  # refuses
         adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
@@ -208,7 +208,7 @@ class ImputationFromJoint(FittedJoint):
         for kind, late in ((q.ended, True), (~q.ended, False)):
             rows = np.flatnonzero(unknown & kind)
             modelled.append(Modelled(rows, cut[rows], q, placed=partial(q.placed, rows=rows, ended=late)))
-        return ImputedByJoint(
+        return _ImputedByJoint(
             grid,
             cut,
             event_free=CERTAIN,
@@ -221,7 +221,7 @@ class ImputationFromJoint(FittedJoint):
         )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Always; warns of times that nobody's hazard is known at, where these are asked for."""
+        """Return infinity; warns of times beyond the data of the joint model."""
         model = self.joint.model
         if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
             warnings.warn(
@@ -246,7 +246,7 @@ class ImputationFromJoint(FittedJoint):
 
     @cached_property
     def _later(self) -> HazardRatio | None:
-        """Of those who drop out later."""
+        """The ratios of those who drop out later."""
         return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)
 
 
@@ -329,12 +329,12 @@ class JointFit:
 
     @property
     def model_alone(self) -> JointFit:
-        """Without the sample: nothing can be fitted again, and nothing is known of the error."""
+        """The fit without the sample: it cannot be fitted again, and nothing is known of its error."""
         return JointFit(self.model, missing=self.missing)
 
     @property
     def influence(self) -> JointInfluence:
-        """How the sample moves the model, or a refusal that says why that is not known."""
+        """The influence of the sample on the model, or a refusal that says why it is not known."""
         if self.problem is None or self.optimum is None or self.problem.likelihood.weight is not None:
             raise ValueError(FITTED_ELSEWHERE)
         model = self.needed

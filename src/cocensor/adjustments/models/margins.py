@@ -31,7 +31,7 @@ _SIDES: tuple[Side, Side] = ("left", "right")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedMargin(Fitted):
-    """What rests on Copula-Graphic margins of the subjects ``y``; a copy for others knows their curves alone."""
+    """An adjustment by Copula-Graphic margins of the subjects ``y``; a copy for others has their curves alone."""
 
     adjustment: Adjustment
     y: Survival | None
@@ -47,7 +47,7 @@ class FittedMargin(Fitted):
 
 
 @dataclass(frozen=True, eq=False)
-class MarginsAt:
+class _MarginsAt:
     """The margins where imputation reads them: S_E at the sorted times, and by subject S_E and S_C at its censoring.
 
     ``before`` and ``after`` are S_C before and after it; without ``dropout`` they are not read. ``last`` says where
@@ -64,7 +64,7 @@ class MarginsAt:
     @classmethod
     def of(
         cls, margin: CopulaGraphic, y: Survival, grid: TimeGrid, imputed: BoolArray, *, dropout: bool
-    ) -> MarginsAt:
+    ) -> _MarginsAt:
         """Return the margins for those ``imputed``; others have 1."""
         n = len(y)
         s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
@@ -103,7 +103,7 @@ class ImputationFromMargins(FittedMargin):
         refuse_beyond(tail, grid.times, margin.support_, "times")
         refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
         dropout = self.adjustment.conditioning == "dropout" and not margin.copula.is_independence
-        at = MarginsAt.of(margin, y, grid, imputed, dropout=dropout)
+        at = _MarginsAt.of(margin, y, grid, imputed, dropout=dropout)
         if dropout:
             modelled = given_censoring(
                 y,
@@ -121,16 +121,16 @@ class ImputationFromMargins(FittedMargin):
         parts: dict[str, Any] = {"event_free": CERTAIN, "event": CERTAIN, "modelled": modelled}
         if self.y is None:
             return EventWeights(grid, cut, **parts)
-        return ImputedFromMargins(grid, cut, y=y, imputed=imputed, at=at, fitted=self, **parts)
+        return _ImputedFromMargins(grid, cut, y=y, imputed=imputed, at=at, fitted=self, **parts)
 
     @cached_property
     def pull(self) -> PullBack:
-        """From the margins to the sample: the same for all times."""
+        """The way from the margins to the sample, which is the same for all times."""
         assert self.y is not None
         return PullBack(self.y, self.margin)
 
 
-class ImputedFromMargins(EventWeights):
+class _ImputedFromMargins(EventWeights):
     """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins."""
 
     def __init__(
@@ -138,7 +138,7 @@ class ImputedFromMargins(EventWeights):
         *args: Any,
         y: Survival,
         imputed: BoolArray,
-        at: MarginsAt,
+        at: _MarginsAt,
         fitted: ImputationFromMargins,
         **parts: Any,
     ) -> None:
@@ -153,7 +153,7 @@ class ImputedFromMargins(EventWeights):
 
     @property
     def hazard_ratio(self) -> float | None:
-        """By the copula at the margins; None where it is forgotten that a subject dropped out."""
+        """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
         dropped, at, copula = self.imputed & self.y.dropout, self.at, self.copula
         if not at.dropout:
             return 1.0 if copula.is_independence and dropped.any() else None
@@ -166,7 +166,7 @@ class ImputedFromMargins(EventWeights):
         return geometric_mean(log_ratio)
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        r"""What each subject of the ``sample`` adds by way of the two margins.
+        r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
@@ -194,7 +194,7 @@ class _SameForm(NamedTuple):
 class _Chain:
     """Gradients of functionals by the margins, from their gradients by the weights."""
 
-    def __init__(self, weights: ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
+    def __init__(self, weights: _ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
         self._functionals, self._at, self._copula = functionals, weights.at, weights.copula
         sample = weights.sample
         assert sample is not None
@@ -210,7 +210,7 @@ class _Chain:
         self._by_time = np.zeros((len(functionals.gradients), weights.grid.sorted.size))
         self._by_first_step = np.zeros(functionals.size)
 
-    def _by_form(self, weights: ImputedFromMargins, pull: PullBack) -> Iterator[_SameForm]:
+    def _by_form(self, weights: _ImputedFromMargins, pull: PullBack) -> Iterator[_SameForm]:
         at, y, imputed = weights.at, weights.y, weights.imputed
         step = at.before > at.after
         forms: tuple[tuple[BoolArray, _ChanceOf], ...] = ((imputed, _of_survival),)
@@ -230,7 +230,7 @@ class _Chain:
             yield _SameForm(subjects, rows, weights.grid.cut(c), early, chance)
 
     def at_censorings(self, rows: slice) -> MarginGradient:
-        """By the margins at the censorings that fall on some rows of theirs."""
+        """Return gradients by the margins at the censorings that fall on some rows of theirs."""
         event, before, after = (np.zeros((rows.stop - rows.start, self._functionals.size)) for _ in range(3))
         for kind in self._kinds:
             first, last = np.searchsorted(kind.rows, (rows.start, rows.stop))
@@ -244,7 +244,7 @@ class _Chain:
         return MarginGradient(event, before, after) if self._at.dropout else MarginGradient(event)
 
     def at_times(self, rows: slice) -> MarginGradient:
-        """By S_E at the times, and by S_C after its first step where that stands in."""
+        """Return gradients by S_E at the times, and by S_C after its first step where that stands in."""
         event = np.zeros((rows.stop - rows.start, self._functionals.size))
         weights = self._functionals.time_weights
         for k in np.flatnonzero((self._time_rows >= rows.start) & (self._time_rows < rows.stop)):
@@ -258,7 +258,7 @@ class _Chain:
     def _of(
         self, kind: _SameForm, some: slice
     ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
-        """By S_E at the censorings of some subjects, and by S_C before and after these, (subjects, functionals)."""
+        """Return gradients by S_E at the censorings of some subjects, and by S_C before and after these."""
         at, subjects, cut = self._at, kind.subjects[some], kind.cut[some]
         columns = slice(int(cut[0]), self._n_times)
         if columns.start >= columns.stop:
@@ -426,5 +426,5 @@ def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[F
 def _by_both(
     copula: ArchimedeanCopula, log_rate: FloatArray, x: FloatArray, y: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """By x and y, from the log of the rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
+    """Return derivatives by x and y, from the log rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
     return -np.exp(copula.log_elasticity(x) + log_rate), -np.exp(copula.log_elasticity(y) + log_rate)

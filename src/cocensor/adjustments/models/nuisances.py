@@ -238,7 +238,7 @@ class CrossFitted:
         return replace(self, nuisances=None)
 
     def parts(self, y: Survival, x: FloatArray) -> Iterator[tuple[Rows, Hazard, Hazard]]:
-        """Some subjects at a time, and the hazards of their events and dropouts."""
+        """Return some subjects at a time, and the hazards of their events and dropouts."""
         fold = self._fold_of(y, x)
         for k in np.unique(fold).tolist():
             rows = np.flatnonzero(fold == k)
