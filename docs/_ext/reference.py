@@ -37,7 +37,7 @@ PLUMBING = {
     "CopulaChoice": "profile_is_quick",
     "DCalibration": "of_gaps surpluses",
     "JointModel": "covariates",
-    "JointSettings": "check problem",
+    "JointSettings": "check",
     "MarginEstimator": "dropout_limits without_sample",
     "Plan": "takes_copula under",
     "PointwiseMetric": "functionals_by_time losses single time_weights",
@@ -46,7 +46,8 @@ PLUMBING = {
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
     "Sensitivity": "grids",
-    "EventWeights": "at_columns fit_in_one n_strips pull_back_parts strip strips tiles",
+    "EventWeights": "at_columns fit_in_one pieces pull_back_parts replaced strips tiles",
+    "Modelled": "in_order",
     "StepFunction": "trusted",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -111,6 +111,12 @@ class AIPCW(Adjustment):
     min_probability: float = 0.05
     tail: Hold = None
 
+    assumption: ClassVar[str] = (
+        "Censoring is independent of the event given the covariates, and the model of the event or that of the "
+        "censoring is correct."
+    )
+    needs: ClassVar[frozenset[Need]] = frozenset({"covariates"})
+
     def __post_init__(self) -> None:
         for name in ("event", "dropout"):
             object.__setattr__(self, name, check_learners(getattr(self, name), name))
@@ -119,19 +125,6 @@ class AIPCW(Adjustment):
         floor = check_number(self.min_probability, "min_probability", lower=0.0, upper=1.0)
         object.__setattr__(self, "min_probability", floor)
         check_hold(self.tail)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """Covariates."""
-        return frozenset({"covariates"})
-
-    @property
-    def assumption(self) -> str:
-        """The assumption behind the weights, in one sentence."""
-        return (
-            "Censoring is independent of the event given the covariates, and the model of the event "
-            "or that of the censoring is correct."
-        )
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -68,6 +68,12 @@ class MarginTime(Adjustment):
     interpolation: Interpolation = "step"
     tail: Tail | None = "last"
 
+    assumption: ClassVar[str] = (
+        "Event and dropout have the stated copula, and one expected event time can stand for a censored subject."
+    )
+    #: One imputed time per subject biases the score of even the true model.
+    counts_in_ranking: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         check_choice(self.weighting, "weighting", ("none", "uncertainty"))
         check_choice(self.interpolation, "interpolation", ("step", "linear"))
@@ -75,19 +81,6 @@ class MarginTime(Adjustment):
             check_choice(self.tail, "tail", TAILS)
         object.__setattr__(self, "copula", assumed_copula(self.copula))
         CopulaGraphic(self.copula)  # refuses a copula without a graphic form
-
-    @property
-    def counts_in_ranking(self) -> bool:
-        """False: one imputed time per subject biases the score of even the true model."""
-        return False
-
-    @property
-    def assumption(self) -> str:
-        """The assumption behind the weights, in one sentence."""
-        return (
-            "Event and dropout have the stated copula, and one expected event time can stand for a "
-            "censored subject."
-        )
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""

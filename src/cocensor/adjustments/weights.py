@@ -65,6 +65,10 @@ class Modelled:
         Whether they are weights of subjects seen event-free, which are not taken from b.
     placed : callable, optional
         Makes the same function for arrays of another library, 0 for other subjects; without, they are numpy's alone.
+
+    See Also
+    --------
+    EventWeights : Holds them, and has an example.
     """
 
     rows: Rows
@@ -260,7 +264,7 @@ class EventWeights:
             yield rows, *self.block(rows, columns)
 
     def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
-        """Return the weights of all subjects, at some times after the other; so many such arrays are to be held at once."""
+        """Return the weights of all subjects as arrays, at some times after the other; so many are held at once."""
         n_times = self.grid.sorted.size
         width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
         for start in range(0, n_times, width):
