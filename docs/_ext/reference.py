@@ -39,6 +39,7 @@ PLUMBING = {
     "JointModel": "covariates",
     "JointSettings": "check",
     "MarginEstimator": "dropout_limits without_sample",
+    "Modelled": "in_order",
     "Plan": "takes_copula under",
     "PointwiseMetric": "functionals_by_time losses single time_weights",
     "Predicted": "alike changed drawn end in_order_of joined known_at limit marker on read taken",
@@ -46,8 +47,7 @@ PLUMBING = {
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
     "Sensitivity": "grids",
-    "EventWeights": "at_columns fit_in_one pieces pull_back_parts replaced strips tiles",
-    "Modelled": "in_order",
+    "EventWeights": "at_columns block fit_in_one pieces pull_back_parts strips tiles",
     "StepFunction": "trusted",
 }
 

@@ -131,7 +131,7 @@ class Adjustment(ABC):
         return all(_equal(*pair) for pair in zip(self._settings, other._settings, strict=True))
 
     def __hash__(self) -> int:
-        return hash((type(self), *map(_hashable, self._settings)))
+        return hash((type(self), *(value for value in self._settings if isinstance(value, Hashable))))
 
     @property
     def _settings(self) -> list[Any]:
@@ -224,18 +224,18 @@ class Fitted(ABC):
         return
 
     def with_copula(self, copula: Any) -> Fitted:
-        """Fitted to the same under another copula; what does not depend on it is shared."""
+        """Return a fit to the same subjects under another copula, which shares what does not depend on it."""
         raise ValueError(f"{self.adjustment!r} does not rest on a copula.")
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
-        """Fitted to the same at independence, with a hazard ``ratio`` after dropout.
+        """Return a fit to the same subjects at independence, with a hazard ``ratio`` after dropout.
 
         One number for all, a mapping from reasons of dropouts (others have 1), or one number for each test subject.
         """
         raise ValueError(f"{self.adjustment!r} does not accept a hazard ratio after dropout.")
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
-        """Fitted again to subjects drawn from those that it was fitted to, by default from scratch.
+        """Return a fit to subjects drawn from those that it was fitted to, by default from scratch.
 
         ``predictions`` are those of the drawn test subjects. Subclasses start from the fit that there is, and keep what
         they decided from the looks of the data: a subject that is drawn twice would change it.
@@ -270,13 +270,6 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
-
-
-def _hashable(value: Any) -> Any:
-    """Return something hashable that is the same for equal values."""
-    if isinstance(value, np.ndarray):
-        return value.shape
-    return value if isinstance(value, Hashable) else type(value)
 
 
 def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, tuple[Note, ...]]:

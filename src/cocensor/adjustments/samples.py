@@ -70,7 +70,7 @@ class Samples:
         return self.test if self.train is None else self.train
 
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""
+        """Fit to the test sample if it needs predictions or there is no other, else to the training sample."""
         if adjustment.needs & {"prediction", "predictions"}:
             return adjustment.fit(self.test.y, self.test.x, predictions, self.test.folds)
         sample = self.learned_from

@@ -129,7 +129,7 @@ class FittedJoint(Fitted):
         return replace(self, joint=self.joint.model_alone, y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
-        """Fitted again, from the fits so far."""
+        """Return a fit under another copula, from the fits so far."""
         return replace(
             self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
         )
@@ -169,7 +169,7 @@ class ImputationFromJoint(FittedJoint):
         return replace(self, adjustment=adjustment, joint=joint)
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
-        """Fitted by case weights, with the same design."""
+        """Return a fit by case weights, with the same design."""
         rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
@@ -311,7 +311,7 @@ class JointFit:
             raise ValueError(missing) from error
 
     def with_copula(self, copula: Any) -> JointFit:
-        """Fitted to the same sample under another copula, starting from the fits so far."""
+        """Return a fit to the same sample under another copula, starting from the fits so far."""
         if self.problem is None:
             return self
         with one_blas_thread:
@@ -319,7 +319,7 @@ class JointFit:
         return JointFit(model, self.problem, optimum=optimum)
 
     def resampled(self, rows: Rows, copula: Any) -> JointFit:
-        """Fitted to ``rows`` drawn from the same sample, by case weights; design, knots and kind of times are kept."""
+        """Return a fit to ``rows`` of the sample by case weights, with the same design, knots and kind of times."""
         if self.model is None:
             return self
         if self.problem is None:

@@ -42,7 +42,7 @@ class FittedMargin(Fitted):
         return replace(self, y=None, margin=self.margin.without_sample())
 
     def with_copula(self, copula: Any) -> Fitted:
-        """Fitted again."""
+        """Return a fit under another copula."""
         return self.adjustment.with_copula(copula).fit(self.y)
 
 

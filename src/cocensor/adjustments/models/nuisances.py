@@ -313,7 +313,7 @@ class _Proportional:
 
 
 def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool = False) -> _Proportional:
-    """Fitted with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
+    """Fit with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
     centre, scale = centre_and_scale(x)
     slope = np.zeros(scale.size)
     if not (y.event.any() if of == "event" else (~y.event).any()):
