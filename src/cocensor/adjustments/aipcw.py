@@ -168,7 +168,10 @@ class _FittedAIPCW(Fitted):
         x, times = self.encoding.matrix(x, "x_test"), self.hazards.times
         check_length(x, "x_test", len(y), "y_test")
         refuse_beyond(self.adjustment.tail, grid.times, float(times[-1]), "times")
-        knots = np.union1d(grid.sorted, _spread(times[: np.searchsorted(times, grid.last, "right")]))
+        knots = times[: np.searchsorted(times, grid.last, "right")]
+        if knots.size > _MOST_KNOTS:
+            knots = knots[np.linspace(0, knots.size - 1, _MOST_KNOTS).round().astype(np.intp)]
+        knots = np.union1d(grid.sorted, knots)
         cut = grid.cut(y.time)
         largest_hazard, lifted = -float(np.log(self.adjustment.min_probability)), 0
         # Everybody counts as one with the event, but for the augmented weight of being event-free.
@@ -203,13 +206,6 @@ class _FittedAIPCW(Fitted):
             return ()
         floor = self.adjustment.min_probability
         return (noted("probability_floored", floor=floor, n=load.n_replaced, of=whole.n),)
-
-
-def _spread(times: FloatArray) -> FloatArray:
-    """The times, or quantiles of these where there are many."""
-    if times.size <= _MOST_KNOTS:
-        return times
-    return times[np.linspace(0, times.size - 1, _MOST_KNOTS).round().astype(np.intp)]
 
 
 class _Augmented:

@@ -155,9 +155,8 @@ class _IPCWFromMargins(FittedMargin):
     ) -> EventWeights:
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
         refuse_beyond(tail, grid.times, margin.support_, "times")
-        rows = np.flatnonzero(y.event & (y.time <= grid.last))
-        seen = np.zeros(len(y), dtype=bool)
-        seen[rows] = True
+        seen = y.event & (y.time <= grid.last)
+        rows = np.flatnonzero(seen)
         refuse_beyond(tail, np.where(seen, y.time, 0.0), margin.t_max_, "y_test")
         weights = np.zeros(len(y))
         t = np.minimum(y.time[rows], margin.t_max_)  # held there, where the tail allows it
@@ -276,12 +275,12 @@ def _warn_from(until: float, grid: TimeGrid) -> None:
 
 
 def _first(times: FloatArray, where: BoolArray) -> float:
-    """The earliest of the times at which something holds."""
+    """Return the earliest of the times at which something holds."""
     return float(times[where].min(initial=np.inf))
 
 
 def _outlasting(table: RiskTable) -> StepFunction:
-    """Kaplan–Meier of the end of the study: at one time, events and dropouts come first."""
+    """Return Kaplan–Meier of the end of the study: at one time, events and dropouts come first."""
     if table.administrative is None:
         return StepFunction(np.empty(0), np.empty(0))
     rows = np.flatnonzero(table.administrative)

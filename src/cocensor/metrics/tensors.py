@@ -221,10 +221,14 @@ class ArraysAsked:
         """The values averaged over time."""
         if return_influence:
             refuse_foreign(self.models, "influences are")
-        weights = weights_in_order(self.grid, integration)
+        order = np.argsort(self.grid.times, kind="stable")
+        weights = np.empty(order.size)
+        weights[order] = time_weights(self.grid.times[order], integration)
         values = {}
         for name, [curve] in self._curves(metric.losses, whole=True).items():
-            values[name] = averaged(curve, weights, self.tables[name].place)
+            place = self.tables[name].place
+            by_time = place.xp.asarray(weights, dtype=curve.dtype, device=place.device)
+            values[name] = place.xp.astype(place.xp.sum(curve * by_time), place.dtype)
         return self._returned(values)
 
     def _curves(self, losses: tuple[Loss, ...], *, whole: bool = False) -> dict[Any, list[Array]]:
@@ -250,20 +254,6 @@ class ArraysAsked:
 
     def _returned(self, values: dict[Any, Any]) -> Any:
         return values if self.several else values[""]
-
-
-def weights_in_order(grid: TimeGrid, integration: Integration) -> FloatArray:
-    """The weights of the average over time, for the times in the order given."""
-    order = np.argsort(grid.times, kind="stable")
-    weights = np.empty(order.size)
-    weights[order] = time_weights(grid.times[order], integration)
-    return weights
-
-
-def averaged(curve: Array, weights: FloatArray, place: Place) -> Array:
-    """The average over time of a curve in double precision, in the precision of the predictions."""
-    xp = place.xp
-    return xp.astype(xp.sum(curve * xp.asarray(weights, dtype=curve.dtype, device=place.device)), place.dtype)
 
 
 def refuse_unknown(grid: TimeGrid, until: float) -> None:
