@@ -1,4 +1,4 @@
-"""Which library's functions take an array: numpy's, as a rule; of other arrays their own, by the array-API standard.
+"""The functions that take an array: numpy's, as a rule; for others those of their library, by the array-API standard.
 
 Formulas that are written as ``xp = namespace(x)`` and ``xp.exp(x)`` hold for numpy's arrays and jets, for tensors of
 torch, arrays of CuPy and whatever else keeps to the standard, and for plain numbers.
@@ -52,13 +52,13 @@ def namespace(*arrays: Any) -> Any:
 
     Plain numbers alone have functions that return plain numbers.
     """
-    found: Any = _NUMBERS
-    for each in arrays:
-        if isinstance(each, _NUMPYS):
-            found = np
-        elif not isinstance(each, float | int):
-            return _library(each)
-    return found
+    functions: Any = _NUMBERS
+    for array in arrays:
+        if isinstance(array, _NUMPYS):
+            functions = np
+        elif not isinstance(array, float | int):
+            return _library(array)
+    return functions
 
 
 def _library(array: Array) -> Any:
@@ -70,7 +70,7 @@ def _library(array: Array) -> Any:
 
 
 def quiet(function: Function) -> Function:
-    """Without numpy's warnings, for a formula that is right where it divides by 0 or takes the logarithm of it."""
+    """Silence numpy in a formula that is right where it divides by 0 or takes the logarithm of it."""
 
     @wraps(function)
     def called(x: Any, *others: Any) -> Any:
@@ -94,7 +94,7 @@ def at_most(x: Any, high: float) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where arrays of another library are: the library, the device and the precision."""
+    """The library, the device and the precision of arrays of another library than numpy."""
 
     xp: Any
     device: Any
@@ -104,7 +104,7 @@ class Place:
 
     @classmethod
     def of(cls, array: Array, name: str) -> Place:
-        """That of an array of floats in single or double precision."""
+        """Return the place of an array of floats in single or double precision."""
         xp = namespace(array)
         compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
         if not xp.isdtype(array.dtype, (xp.float32, xp.float64)):
@@ -149,6 +149,6 @@ class Placing:
 
 
 def kind_of(array: Any) -> str:
-    """What an array is called: its library and its class."""
+    """Return the library and the class of an array, for messages."""
     kind = type(array)
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"

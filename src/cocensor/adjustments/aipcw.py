@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from cocensor.adjustments.models.nuisances import (
     CrossFitted,
     Hazard,
     Learners,
-    Nuisance,
     check_learners,
-    dealt,
     in_words,
-    places,
     resolved,
 )
 from cocensor.adjustments.samples import Resample
@@ -114,6 +111,12 @@ class AIPCW(Adjustment):
     min_probability: float = 0.05
     tail: Hold = None
 
+    assumption: ClassVar[str] = (
+        "Censoring is independent of the event given the covariates, and the model of the event or that of the "
+        "censoring is correct."
+    )
+    needs: ClassVar[frozenset[Need]] = frozenset({"covariates"})
+
     def __post_init__(self) -> None:
         for name in ("event", "dropout"):
             object.__setattr__(self, name, check_learners(getattr(self, name), name))
@@ -122,19 +125,6 @@ class AIPCW(Adjustment):
         floor = check_number(self.min_probability, "min_probability", lower=0.0, upper=1.0)
         object.__setattr__(self, "min_probability", floor)
         check_hold(self.tail)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """Covariates."""
-        return frozenset({"covariates"})
-
-    @property
-    def assumption(self) -> str:
-        """What the weights rest on."""
-        return (
-            "Censoring is independent of the event given the covariates, and the model of the event "
-            "or that of the censoring is correct."
-        )
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
@@ -147,13 +137,10 @@ class AIPCW(Adjustment):
         if self.folds > len(y):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
-        place = places(y, matrix, self.seed)
-        fold = dealt(place, y.event, self.folds)
         learners = resolved(self.event), resolved(self.dropout)
-        event = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
-        dropout = Nuisance(matrix, y, "dropout", learners[1], place, fold, self.seed)
+        hazards = CrossFitted.to(matrix, y, learners, self.folds, self.seed)
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
-        return _FittedAIPCW(self, CrossFitted.of(event, dropout), encoding, (*notes, models))
+        return _FittedAIPCW(self, hazards, encoding, (*notes, models))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,24 +168,33 @@ class _FittedAIPCW(Fitted):
         x, times = self.encoding.matrix(x, "x_test"), self.hazards.times
         check_length(x, "x_test", len(y), "y_test")
         refuse_beyond(self.adjustment.tail, grid.times, float(times[-1]), "times")
-        knots = np.union1d(grid.sorted, _spread(times[: np.searchsorted(times, grid.last, "right")]))
+        knots = times[: np.searchsorted(times, grid.last, "right")]
+        if knots.size > _MOST_KNOTS:
+            knots = knots[np.linspace(0, knots.size - 1, _MOST_KNOTS).round().astype(np.intp)]
+        knots = np.union1d(grid.sorted, knots)
         cut = grid.cut(y.time)
-        largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
+        largest_hazard, lifted = -float(np.log(self.adjustment.min_probability)), 0
         # Everybody counts as one with the event, but for the augmented weight of being event-free.
         modelled = []
         for rows, event, dropout in self.hazards.parts(y, x):
-            curves = _Augmented(event, dropout, knots, grid.sorted, largest)
-            lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
+            curves = _Augmented(event, dropout, knots, grid.sorted, largest_hazard)
+            lifted += int(
+                (dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest_hazard).sum()
+            )
             after = curves.after(y, rows[y.time[rows] <= grid.last])
             modelled += [
                 Modelled(rows, cut[rows], curves.before, before=True),
                 Modelled(rows, cut[rows], after),
             ]
-        status = EventWeights(
+        weights = EventWeights(
             grid, np.zeros_like(cut), event=CERTAIN, modelled=tuple(modelled), notes=self.notes
         )
-        load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
-        return status.replaced(load=load)
+        total, largest, unseen = np.zeros((3, grid.sorted.size))
+        for _, a, b in weights.blocks():
+            size = np.abs(a) + np.abs(b)
+            total += size.sum(axis=0)
+            largest = np.maximum(largest, size.max(axis=0))
+        return weights.replaced(load=WeightLoad(total, largest, unseen, n_replaced=lifted))
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -212,28 +208,10 @@ class _FittedAIPCW(Fitted):
         return (noted("probability_floored", floor=floor, n=load.n_replaced, of=whole.n),)
 
 
-def _spread(times: FloatArray) -> FloatArray:
-    """The times, or quantiles of these where there are many."""
-    if times.size <= _MOST_KNOTS:
-        return times
-    return times[np.linspace(0, times.size - 1, _MOST_KNOTS).round().astype(np.intp)]
-
-
-def _extent(status: EventWeights) -> tuple[FloatArray, FloatArray]:
-    """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
-    total, largest = np.zeros((2, status.grid.sorted.size))
-    for _, a, b in status.blocks():
-        size = np.abs(a) + np.abs(b)
-        total += size.sum(axis=0)
-        largest = np.maximum(largest, size.max(axis=0))
-    return total, largest
-
-
 class _Augmented:
     """The weights of subjects whose hazards have the same baselines; integrals run over knots.
 
-    ``times``, sorted, are some of the knots: those that are asked for. ``largest`` is the largest hazard of dropout
-    that is taken at its word.
+    ``times``, sorted, are those of the knots at which there are weights. Hazards of dropout are at most ``largest``.
     """
 
     def __init__(
@@ -245,15 +223,11 @@ class _Augmented:
         self.log_dropout = {side: np.asarray(dropout.log_baseline(knots, side)) for side in ("left", "right")}
 
     def before(self, rows: Rows, columns: slice) -> FloatArray:
-        """W of those seen event-free."""
-        found = np.empty((rows.size, columns.stop - columns.start))
+        """The weights w of those seen event-free."""
         place = self.place[columns]
-        column = 0
-        for k, w in enumerate(self._walk(rows, int(place[-1]) + 1)):
-            if k == place[column]:
-                found[:, column] = w
-                column += 1
-        return found
+        wanted = set(place.tolist())
+        walk = enumerate(self._walk(rows, int(place[-1]) + 1))
+        return np.column_stack([w for k, w in walk if k in wanted])
 
     def after(self, y: Survival, rows: Rows) -> Callable[[Rows, slice], FloatArray]:
         """The weights of ``rows`` after their observed times."""
@@ -264,7 +238,7 @@ class _Augmented:
 
         def weights(rows: Rows, columns: slice) -> FloatArray:
             passed = self.event.over(self.log_event[self.place[columns]], rows[:, None])
-            # Before its own time nothing is asked of a subject.
+            # Before the time of a subject its weights do not count.
             return weight[rows, None] * np.exp(-np.maximum(passed - hazard[rows, None], 0.0))
 
         return weights
@@ -276,10 +250,8 @@ class _Augmented:
         for k, at_knot in enumerate(self._walk(rows, int(last.max()) + 1)):
             np.copyto(w, at_knot, where=last == k)
         # What is left from the last knot before; where there is none, from the start.
-        log_event, log_dropout = (
-            np.append(self.log_event, -np.inf),
-            np.append(self.log_dropout["right"], -np.inf),
-        )
+        log_event = np.append(self.log_event, -np.inf)
+        log_dropout = np.append(self.log_dropout["right"], -np.inf)
         passed = self.event.over(log_event[last], rows)
         lifted = self._lifted(self.dropout.over(log_dropout[last], rows))
         until = self._lifted(self.dropout.at(t, rows, "left"))
@@ -288,7 +260,7 @@ class _Augmented:
         return hazard, np.where(event, w - 1.0 - until, w)
 
     def _walk(self, rows: Rows, stop: int) -> Iterator[FloatArray]:
-        """W at one knot after the other."""
+        """Return w at one knot after the other."""
         w, passed, lifted = np.ones(rows.size), np.zeros(rows.size), np.zeros(rows.size)
         for k in range(stop):
             hazard = self.event.over(self.log_event[k], rows)
@@ -303,5 +275,5 @@ class _Augmented:
 
 
 def _stepped(w: FloatArray, hazard: FloatArray, lifted: FloatArray) -> FloatArray:
-    """W after some hazard of the event, during which 1/G − 1 is ``lifted`` on average."""
+    """Return w after some hazard of the event, during which 1/G − 1 is ``lifted`` on average."""
     return 1.0 + (w - 1.0) * np.exp(-hazard) - lifted * np.expm1(-hazard)

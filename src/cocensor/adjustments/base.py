@@ -1,4 +1,4 @@
-"""What every adjustment for censoring is."""
+"""The base classes of adjustments for censoring, before and after they are fitted."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Adjustment(ABC):
     @property
     @abstractmethod
     def assumption(self) -> str:
-        """What the adjustment rests on, in one sentence for people."""
+        """The assumption behind the adjustment, in one sentence for people."""
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the adjustment needs beside outcomes.
+        """The inputs that the adjustment needs beside outcomes.
 
         An adjustment that needs predictions is fitted to the test sample, others to the training sample where there
         is one.
@@ -88,7 +88,7 @@ class Adjustment(ABC):
         return False
 
     def with_copula(self, copula: Any) -> Self:
-        """The same adjustment under another copula of event and dropout."""
+        """Return the adjustment under another copula of event and dropout."""
         if not self.rests_on_copula:
             raise ValueError(f"{self!r} does not rest on a copula.")
         value: Any = self  # a dataclass, as its subclass is
@@ -131,13 +131,13 @@ class Adjustment(ABC):
         return all(_equal(*pair) for pair in zip(self._settings, other._settings, strict=True))
 
     def __hash__(self) -> int:
-        return hash((type(self), *map(_hashable, self._settings)))
+        return hash((type(self), *(value for value in self._settings if isinstance(value, Hashable))))
 
     @property
     def _settings(self) -> list[Any]:
         """The values of all fields."""
         value: Any = self  # a dataclass, as its subclass is
-        return [getattr(self, each.name) for each in fields(value)]
+        return [getattr(self, field.name) for field in fields(value)]
 
 
 class Fitted(ABC):
@@ -189,37 +189,33 @@ class Fitted(ABC):
             the merged ``load`` of all parts.
         """
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
-        known = WholeSample.of(outcomes) if whole is None else whole
-        found = self.weights_for(Sample(outcomes, x), grid, predictions, known)
+        all_subjects = WholeSample.of(outcomes) if whole is None else whole
+        weights = self.weights_for(Sample(outcomes, x), grid, predictions, all_subjects)
+        if whole is None:
+            weights = self.settled(weights, all_subjects, weights.load)
         at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
-        return (self.settled(found, known) if whole is None else found).replaced(at_times=at_times)
+        return weights.replaced(at_times=at_times)
 
-    def settled(
-        self, status: EventWeights, whole: WholeSample, load: WeightLoad | None = None
-    ) -> EventWeights:
-        """A status with what takes all subjects: until when there is an answer, and notes.
-
-        ``load`` is that of all subjects; by default that of the status, which is then one of all.
-        """
-        load = status.load if load is None else load
-        until = min(status.valid_until, self.valid_until(load, status.grid, whole))
-        return status.replaced(valid_until=until, notes=(*status.notes, *self.notes_of(load, whole)))
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
+        """The weights with what takes the ``load`` of all subjects: until when there is an answer, and notes."""
+        until = min(weights.valid_until, self.valid_until(load, weights.grid, whole))
+        return weights.replaced(valid_until=until, notes=(*weights.notes, *self.notes_of(load, whole)))
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """From when on there is no answer, by the ``load`` of all subjects; warns of that, and of what is close to it.
+        """Return when weights end, by the ``load`` of all subjects; warns of that, and of what is close to it.
 
-        :meth:`status` asks for itself, unless it is that of a part.
+        :meth:`weights` does so, unless its subjects are a part of a sample.
         """
         return np.inf
 
     def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
-        """What was decided for the test subjects, by the ``load`` of all of them."""
+        """Return notes on decisions for the test subjects, by the ``load`` of all of them."""
         return ()
 
     def for_others(self) -> Fitted:
         """A small copy that answers for any subjects, and knows nothing of those that were fitted to.
 
-        Nothing can be fitted again, and its status has no :meth:`EventWeights.pull_back`.
+        Nothing can be fitted again, and its weights have no :meth:`EventWeights.pull_back`.
         """
         return self
 
@@ -228,18 +224,18 @@ class Fitted(ABC):
         return
 
     def with_copula(self, copula: Any) -> Fitted:
-        """Fitted to the same under another copula; what does not depend on it is shared."""
+        """Return a fit to the same subjects under another copula, which shares what does not depend on it."""
         raise ValueError(f"{self.adjustment!r} does not rest on a copula.")
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
-        """Fitted to the same at independence, with a hazard ``ratio`` after dropout.
+        """Return a fit to the same subjects at independence, with a hazard ``ratio`` after dropout.
 
         One number for all, a mapping from reasons of dropouts (others have 1), or one number for each test subject.
         """
         raise ValueError(f"{self.adjustment!r} does not accept a hazard ratio after dropout.")
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
-        """Fitted again to subjects drawn from those that it was fitted to, by default from scratch.
+        """Return a fit to subjects drawn from those that it was fitted to, by default from scratch.
 
         ``predictions`` are those of the drawn test subjects. Subclasses start from the fit that there is, and keep what
         they decided from the looks of the data: a subject that is drawn twice would change it.
@@ -276,15 +272,8 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _hashable(value: Any) -> Any:
-    """What is the same for equal values, and can be hashed."""
-    if isinstance(value, np.ndarray):
-        return value.shape
-    return value if isinstance(value, Hashable) else type(value)
-
-
 def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, tuple[Note, ...]]:
-    """How the covariates of the ``n`` subjects fitted to are encoded, their columns, and what was left out of these."""
+    """Return the encoding of the covariates of the ``n`` subjects fitted to, their columns, and notes on these."""
     encoding = Encoding.of(x, name)
     check_length(x, name, n, of)
     if not encoding.sources:
@@ -295,7 +284,7 @@ def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, t
 
 
 def assumed_copula(copula: Any) -> Any:
-    """Independence for None; the copula of what :func:`select_copula` or :func:`fit_joint` returned."""
+    """Return independence for None; the copula of what :func:`select_copula` or :func:`fit_joint` returned."""
     if copula is None:
         return Independence()
     return copula.copula if isinstance(copula, CopulaChoice | JointModel) else copula

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +21,8 @@ from cocensor.adjustments.base import (
     check_hold,
     refuse_beyond,
 )
-from cocensor.adjustments.models.joint import JointFit, JointSettings, design_given
+from cocensor.adjustments.models.joint import FittedJoint, JointFit, JointSettings, design_given
+from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample
@@ -104,7 +104,7 @@ class DependentIPCW(JointSettings, Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the adjustment rests on."""
+        """The assumption behind the adjustment, in one sentence."""
         if self.given is not None:
             return "Given the covariates, event and dropout have the stated copula and margins of the stated form."
         return (
@@ -121,7 +121,7 @@ class DependentIPCW(JointSettings, Adjustment):
         """Learn from the sample what the weights need."""
         y, x = sample.y, sample.x
         if self.given is None:
-            return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+            return _IPCWFromMargins.to(y, self)
         notes: tuple[Note, ...] = ()
         if self.model is None:
             x, notes = design_given(x, "x_train", len(y), "y_train")
@@ -129,97 +129,79 @@ class DependentIPCW(JointSettings, Adjustment):
         return _IPCWFromJoint.to(y, self, joint, notes)
 
 
-class _IPCWFromMargins(Fitted):
+@dataclass(frozen=True, eq=False, repr=False)
+class _IPCWFromMargins(FittedMargin):
     adjustment: DependentIPCW
+    outlast: StepFunction
+    #: The weights of events at the steps of S_E.
+    step_weights: FloatArray
+    #: The first training event that is seen with too small a chance.
+    rare_from: float
 
-    def __init__(self, adjustment: DependentIPCW, y: Survival, event: CopulaGraphic) -> None:
-        self.adjustment, self._event = adjustment, event
-        self._y: Survival | None = y  # None in a copy for others
-        self._outlast = _outlasting(y.risk_table)
-        steps = y.risk_table.margin("event")
-        survival = event.survival_.values
+    @classmethod
+    def to(cls, y: Survival, adjustment: DependentIPCW) -> _IPCWFromMargins:
+        margin, outlast = CopulaGraphic(adjustment.copula).fit(y), _outlasting(y.risk_table)
+        steps, survival = y.risk_table.margin("event"), margin.survival_.values
         # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
-        self._step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
+        step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
         left = np.exp(-steps.hazard) * (1.0 - steps.fraction)
-        outlast = np.asarray(self._outlast(steps.times, "left"))
-        rare = (self._step_weights * SMALLEST_CHANCE > outlast) | (
-            left * outlast < SMALLEST_CHANCE * survival
-        )
-        self._until = _first(steps.times, rare)
-
-    def for_others(self) -> Fitted:
-        light = copy.copy(self)
-        light._y, light._event = None, self._event.without_sample()
-        return light
-
-    def with_copula(self, copula: Any) -> Fitted:
-        return self.adjustment.with_copula(copula).fit(self._y)
+        outlasts = np.asarray(outlast(steps.times, "left"))
+        rare = step_weights * SMALLEST_CHANCE > outlasts
+        rare |= left * outlasts < SMALLEST_CHANCE * survival
+        return cls(adjustment, y, margin, outlast, step_weights, _first(steps.times, rare))
 
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
     ) -> EventWeights:
-        y = sample.y
-        tail = self.adjustment.tail
-        refuse_beyond(tail, grid.times, self._event.support_, "times")
-        rows = np.flatnonzero(y.event & (y.time <= grid.last))
-        seen = np.zeros(len(y), dtype=bool)
-        seen[rows] = True
-        refuse_beyond(tail, np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
+        y, margin, tail = sample.y, self.margin, self.adjustment.tail
+        refuse_beyond(tail, grid.times, margin.support_, "times")
+        seen = y.event & (y.time <= grid.last)
+        rows = np.flatnonzero(seen)
+        refuse_beyond(tail, np.where(seen, y.time, 0.0), margin.t_max_, "y_test")
         weights = np.zeros(len(y))
-        t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where the tail allows it
-        weights[rows] = self._weights(t) / np.asarray(self._outlast(t, "left"))
+        t = np.minimum(y.time[rows], margin.t_max_)  # held there, where the tail allows it
+        weights[rows] = self._weights(t) / np.asarray(self.outlast(t, "left"))
         rare = _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0)
         # Whoever has no event that is seen is event-free at all times.
         cut = np.where(seen, grid.cut(y.time), grid.sorted.size)
         rest = Modelled.product(rows, cut[rows], 1.0 - weights, observed=True)
-        load = _load(grid, no_answer_from=rare)
+        load = WeightLoad.nothing(grid.sorted.size, no_answer_from=rare)
         had = ((weights, None),)
         return EventWeights(grid, cut, event_free=CERTAIN, event=had, modelled=(rest,), load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
-        until = min(self._until, load.no_answer_from)
+        until = min(self.rare_from, load.no_answer_from)
         _warn_from(until, grid)
         return until
 
     def _weights(self, t: FloatArray) -> FloatArray:
-        """1 over the chance that an event at t is seen, before the end of the study is considered."""
-        curve = self._event.survival_
+        """Return 1 over the chance that an event at t is seen, before the end of the study is considered."""
+        curve = self.margin.survival_
         if not curve.times.size:
             raise ValueError("y_train has no event: the weight of an event cannot be estimated.")
         # Before the first event its step stands in.
         index = np.maximum(lookup(curve.times, t) - 1, 0)
-        weights = self._step_weights[index]
+        weights = self.step_weights[index]
         between = curve.times[index] < t
-        v = np.asarray(self._event.dropout_survival(t[between], "left"))
-        log_chance = np.asarray(self._event.copula.log_hfunc1(curve.values[index[between]], v))
+        v = np.asarray(self.margin.dropout_survival(t[between], "left"))
+        log_chance = np.asarray(self.margin.copula.log_hfunc1(curve.values[index[between]], v))
         weights[between] = hazard_from_log(-log_chance)  # finite, whatever the chance
         return weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _IPCWFromJoint(Fitted):
+class _IPCWFromJoint(FittedJoint):
     adjustment: DependentIPCW
-    joint: JointFit
     t_max: float
     outlast: StepFunction
-    #: The subjects that it was fitted to; None in a copy for others.
-    y: Survival | None
     notes: tuple[Note, ...] = ()
 
     @classmethod
     def to(
         cls, y: Survival, adjustment: DependentIPCW, joint: JointFit, notes: tuple[Note, ...]
     ) -> _IPCWFromJoint:
-        return cls(adjustment, joint, y.t_max, _outlasting(y.risk_table), y, notes)
-
-    def for_others(self) -> Fitted:
-        return replace(self, joint=self.joint.model_alone, y=None)
-
-    def with_copula(self, copula: Any) -> Fitted:
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
+        return cls(adjustment, joint, y, y.t_max, _outlasting(y.risk_table), notes)
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         assert self.y is not None
@@ -261,7 +243,7 @@ class _IPCWFromJoint(Fitted):
             hardly = ~(at_risk(rows, every) * SMALLEST_CHANCE <= outlast_t)
             unseen += np.einsum("ij,ij->j", survival, hardly)
             free += survival.sum(axis=0)
-        load = _load(grid, total=free, unseen=unseen, no_answer_from=rare_from)
+        load = WeightLoad(free, np.zeros(grid.sorted.size), unseen, rare_from)
         return EventWeights(
             grid,
             cut,
@@ -282,10 +264,6 @@ class _IPCWFromJoint(Fitted):
         return until
 
 
-def _load(grid: TimeGrid, **found: Any) -> WeightLoad:
-    return replace(WeightLoad.nothing(grid.sorted.size), **found)
-
-
 def _warn_from(until: float, grid: TimeGrid) -> None:
     if grid.last >= until:
         warnings.warn(
@@ -297,12 +275,12 @@ def _warn_from(until: float, grid: TimeGrid) -> None:
 
 
 def _first(times: FloatArray, where: BoolArray) -> float:
-    """The earliest of the times at which something holds."""
+    """Return the earliest of the times at which something holds."""
     return float(times[where].min(initial=np.inf))
 
 
 def _outlasting(table: RiskTable) -> StepFunction:
-    """Kaplan–Meier of the end of the study: at one time, events and dropouts come first."""
+    """Return Kaplan–Meier of the end of the study: at one time, events and dropouts come first."""
     if table.administrative is None:
         return StepFunction(np.empty(0), np.empty(0))
     rows = np.flatnonzero(table.administrative)

@@ -1,4 +1,4 @@
-"""How scores answer to the weights: what a metric hands to an adjustment."""
+"""Derivatives of scores by the weights, which a metric hands to an adjustment."""
 
 from __future__ import annotations
 
@@ -75,16 +75,16 @@ class Functionals:
 
     @property
     def size(self) -> int:
-        """How many there are: all F of the first model come first."""
+        """The number of values: all F of the first model come first."""
         return len(self.gradients) * int(self.time_weights.shape[1])
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """All of them at once."""
+        """Return all values at once."""
         yield Part(status, self, slice(None))
 
 
 class Part(NamedTuple):
-    """Some of the derivatives of values: by the weights of a status, at its times.
+    """Derivatives of values by some weights, at their times.
 
     The derivatives of several parts add up; ``places`` says which of the values a part is about.
     """

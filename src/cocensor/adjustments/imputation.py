@@ -1,4 +1,4 @@
-"""Imputation of the status of a censored subject."""
+"""Imputation: the chance that a censored subject is event-free."""
 
 from __future__ import annotations
 
@@ -6,26 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
-from cocensor._cached import cached_property
 from cocensor._checks import check_choice, check_whole
 from cocensor._notes import Note, noted
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, assumed_copula, check_hold
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
-from cocensor.adjustments.models.hazard_ratio import (
-    as_hazard_ratio,
-    check_reasons,
-    in_words,
-)
+from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
-from cocensor.adjustments.models.margins import FittedMargin, impute_from_margins
-from cocensor.adjustments.weights import EventWeights
-from cocensor.adjustments.whole import WholeSample
+from cocensor.adjustments.models.margins import ImputationFromMargins
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
-from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.margin_influence import PullBack
 from cocensor.joint.settings import resolve_family
 
 # With fewer there is no margin of the dropout.
@@ -55,12 +46,12 @@ class Imputation(JointSettings, Adjustment):
         - ``"covariates"``: z = x, with a joint model fitted to the training sample.
         - ``"prediction"``: :math:`z = \log(-\log \hat S_i(t_0))`, the risk score of the model that is scored, with a
           joint model fitted to the *test* outcomes: a score depends on the data only through (E, C) and the
-          prediction, so neither covariates nor training data are needed. Each model has its own status.
+          prediction, so neither covariates nor training data are needed. Each model has its own weights.
         - ``"predictions"``: the risk scores of all models at once, with one joint model, fitted to the test outcomes,
-          and one status for all.
+          and the same weights for all.
 
         - ``"everything"``: the predictions of all models, and the covariates where there are any, with one joint model,
-          fitted to the test outcomes, and one status for all.
+          fitted to the test outcomes, and the same weights for all.
     copula : Copula, family, name, CopulaChoice or JointModel, optional
         The dependence of E and C that is left given z; independence by default. A family (or its name) has its θ
         estimated, which rests on the form of the margins alone. Given nothing it must be an Archimedean copula.
@@ -95,7 +86,7 @@ class Imputation(JointSettings, Adjustment):
     Notes
     -----
     Columns that are constant, or that others explain, leave the design; a prediction of exactly 0 or 1 is given
-    the most extreme score of the others, for the score only. ``notes`` records all of it, and ``status.model`` is the
+    the most extreme score of the others, for the score only. ``notes`` records all of it, and ``weights.model`` is the
     joint model. A time of 0 says nothing of a hazard: an event then has happened, and of a dropout nothing is known, so
     that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean
     of a is :math:`S_E(t)` exactly.
@@ -177,19 +168,19 @@ class Imputation(JointSettings, Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the adjustment rests on."""
+        """The assumption behind the adjustment, in one sentence."""
         if not self.given:
             return (
                 "Event and dropout have the stated copula, and the predictions add no information "
                 "to the censoring time."
             )
-        known = {
+        names = {
             "covariates": "the covariates",
             "prediction": "the evaluated model's own risk score",
             "predictions": "the risk scores of all models",
             "everything": "the risk scores of all models and any covariates",
         }
-        z = " and ".join(known[each] for each in self.given)
+        z = " and ".join(names[kind] for kind in self.given)
         if self.hazard_ratio is not None:
             times = in_words(self.hazard_ratio)
             return (
@@ -207,29 +198,29 @@ class Imputation(JointSettings, Adjustment):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What is given; covariates are not needed where "everything" is."""
-        return frozenset("predictions" if each == "everything" else each for each in _as_given(self.given))
+        """The inputs that are given; covariates are not needed where "everything" is."""
+        return frozenset("predictions" if kind == "everything" else kind for kind in _as_given(self.given))
 
     @property
     def counts_in_ranking(self) -> bool:
-        """Not given nothing: what is imputed from margins alone does not follow the subject."""
+        """False given nothing: what is imputed from margins alone does not follow the subject."""
         return bool(self.given)
 
     @property
     def rests_on_copula(self) -> bool:
-        """Not where a hazard ratio after dropout is assumed instead."""
+        """False where a hazard ratio after dropout is assumed instead."""
         return super().rests_on_copula and self.hazard_ratio is None
 
     @property
     def takes_hazard_ratio(self) -> bool:
-        """Given something, unless a model is that was fitted under dependence."""
+        """True given something, unless a model is that was fitted under dependence."""
         return bool(self.given) and (self.model is None or self.model.copula.is_independence)
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
         y, x, folds = sample.y, sample.x, sample.folds
         if not self.given:
-            return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+            return ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
             notes: tuple[Note, ...] = ()
             if self.model is None:
@@ -242,48 +233,24 @@ class Imputation(JointSettings, Adjustment):
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")
         check_reasons(self.hazard_ratio, y, "y_test")
-        known = x if {"covariates", "everything"} & set(self.given) else None
-        recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
+        covariates = x if {"covariates", "everything"} & set(self.given) else None
+        recipe = Recipe(**{setting.name: getattr(self, setting.name) for setting in fields(Recipe)})
         n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
             few = [noted("few_dropouts", n=n_dropouts)]
             seen = Survival(y.time, y.event, ~y.event)
-        design, notes = imputation_design(known, predictions, seen, recipe, folds)
+        design, notes = imputation_design(covariates, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
         return ImputationFromJoint(self, fit, y, design, (*notes, *few))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _ImputationFromMargins(FittedMargin):
-    adjustment: Imputation
-
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        return impute_from_margins(
-            self.margin,
-            sample.y,
-            grid,
-            dropout=self.adjustment.conditioning == "dropout",
-            tail=self.adjustment.tail,
-            sample=self.y,
-            pull=lambda: self._pull,
-        )
-
-    @cached_property
-    def _pull(self) -> PullBack:
-        """From the margins to the sample: the same for all times."""
-        assert self.y is not None
-        return PullBack(self.y, self.margin)
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:
     if not isinstance(given, str | tuple | list):
         raise TypeError(f"given must be a string or several, but is of type {type(given).__name__}.")
-    listed = (given,) if isinstance(given, str) else tuple(given)
-    for each in listed:
-        check_choice(each, "given", _GIVEN)
-    alone = [each for each in _GIVEN[1:] if each in listed]
-    if len(alone) > 1 or ("everything" in alone and len(listed) > 1):
+    kinds = (given,) if isinstance(given, str) else tuple(given)
+    for kind in kinds:
+        check_choice(kind, "given", _GIVEN)
+    alone = [kind for kind in _GIVEN[1:] if kind in kinds]
+    if len(alone) > 1 or ("everything" in alone and len(kinds) > 1):
         raise ValueError(f"given must have at most one of {', '.join(_GIVEN[1:])}, but is {given!r}.")
-    return cast("tuple[Given, ...]", tuple(each for each in _GIVEN if each in listed))
+    return cast("tuple[Given, ...]", tuple(kind for kind in _GIVEN if kind in kinds))

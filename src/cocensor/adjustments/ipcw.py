@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,24 +19,27 @@ from cocensor._checks import (
     IntArray,
     Rows,
     Side,
+    as_matrix,
     check_choice,
     check_length,
     check_number,
     row_blocks,
 )
+from cocensor._namespaces import Array, Placing, at_most
 from cocensor._notes import Note
 from cocensor._numerics import lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
-from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.weights import EventWeights, Modelled, Term
 from cocensor.adjustments.whole import WeightLoad, WholeSample, no_score_from
-from cocensor.data import Sample, StepFunction, Survival
+from cocensor.data import Predictions, Sample, StepFunction, Survival
+from cocensor.data.border import as_predictions
 from cocensor.data.covariates import Covariates, Encoding
 from cocensor.data.predictions import Predicted
 from cocensor.data.survival import structured
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CoxPH, KaplanMeier
+from cocensor.estimators.cox import from_log_hazard
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
 from cocensor.warnings import HorizonWarning
 
@@ -123,7 +127,7 @@ class IPCW(Adjustment):
 
     @property
     def assumption(self) -> str:
-        """What the weights rest on."""
+        """The assumption behind the weights, in one sentence."""
         if self.censoring == "km":
             return "Censoring is independent of the event and of the predictions."
         return "Censoring is independent of the event given the covariates, and its model is correct."
@@ -131,12 +135,12 @@ class IPCW(Adjustment):
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
         y, x = sample.y, sample.x
-        known = WholeSample.of(y)
+        learned_from = WholeSample.of(y)
         if y.administrative is not None:
             y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
             curve = KaplanMeier(of="dropout").fit(y).survival_
-            return _FittedIPCW(self, known, curve, None, _FittedTo(sample.y, y))
+            return _FittedIPCW(self, learned_from, curve, None, _FittedTo(sample.y, y))
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         encoding, matrix = None, None
@@ -146,14 +150,15 @@ class IPCW(Adjustment):
             x = Covariates(matrix, encoding.names)
         else:
             check_length(x, "x_train", len(y), "y_train")  # a frame is for the user's own model to read
+        model: Any
         if self.censoring == "cox":
-            cox = CoxPH(of="dropout").fit(x, y)
-            return _FittedIPCW(self, known, None, cox, _FittedTo(sample.y, y, cox, matrix), encoding, notes)
-        model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
-        exchanged = Survival(y.time, ~y.event)
-        model.fit(x, structured(exchanged.time, exchanged.event))
-        fitted_to = _FittedTo(sample.y, exchanged, model, matrix)
-        return _FittedIPCW(self, known, None, model, fitted_to, encoding, notes)
+            model = CoxPH(of="dropout").fit(x, y)
+        else:
+            model = copy.deepcopy(self.censoring)  # the user's own stays as it is
+            y = Survival(y.time, ~y.event)
+            model.fit(x, structured(y.time, y.event))
+        fitted_to = _FittedTo(sample.y, y, model, matrix)
+        return _FittedIPCW(self, learned_from, None, model, fitted_to, encoding, notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,14 +172,66 @@ class _FittedTo:
 
     @cached_property
     def response(self) -> HazardInfluence:
-        """How subjects of the sample move the hazard of censoring."""
+        """The influence of the subjects of the sample on the hazard of censoring."""
         return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
+
+
+class _ByCox:
+    """G of each test subject, from a Cox model of the censoring."""
+
+    def __init__(self, model: CoxPH, x: Any) -> None:
+        self.log_ratio, self.log_baseline = model.log_relative_hazard(x), model.log_baseline_at_centre_
+        self.covariates, self.centre = as_matrix(x, "x_test"), model.centre_
+
+    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
+        """G of ``rows`` at all ``times``."""
+        return from_log_hazard(self.log_baseline(times) + self.log_ratio[rows][:, None])
+
+    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
+        """G of each of ``rows`` at its own time."""
+        return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
+
+    def placed(self, placing: Placing, times: FloatArray, floor: float | None) -> Callable[[Any], Array]:
+        """Make 1/G at the sorted ``times`` for arrays of another library, with G of at least ``floor``."""
+        xp = placing.place.xp
+        largest = -math.log(floor or float(xp.finfo(placing.place.dtype).smallest_normal))
+        log_baseline, log_ratio = placing.times(self.log_baseline(times)), placing.subjects(self.log_ratio)
+
+        def inverse(rows: Any) -> Array:
+            # After its censoring nobody is asked for, whose weight need not be finite.
+            return xp.exp(at_most(xp.exp(log_baseline + log_ratio[rows][:, None]), largest))
+
+        return inverse
+
+
+class _ByCurves:
+    """G of each test subject, from any model of the censoring; beyond what it was fitted to its curves are held."""
+
+    def __init__(self, model: Any, x: Any, n: int) -> None:
+        predicted = model.predict_survival_function(x)
+        check_length(predicted, "what censoring predicts", n, "y_test")
+        curves = as_predictions(predicted, n, name="what censoring predicts")
+        if not isinstance(curves, Predictions):
+            raise ValueError(f"what censoring predicts must be survival curves, but it {curves.limit}.")
+        settings = curves.interpolation, curves.tail or "last", curves.source, curves.n_rounded
+        self.curves = Predictions.trusted(curves.times, curves.probabilities, *settings)
+
+    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
+        """G of ``rows`` at all ``times``."""
+        return self.curves.read(times, rows)
+
+    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
+        """G of each of ``rows`` at its own time."""
+        before = np.nextafter(times, 0.0) if side == "left" else times
+        pairs = zip(before, rows, strict=True)
+        values = np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
+        return np.where((times == 0) & (side == "left"), 1.0, values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedIPCW(Fitted):
     adjustment: IPCW
-    known: WholeSample  # the sample fitted to
+    learned_from: WholeSample
     curve: StepFunction | None
     model: Any = None
     #: What is needed beside them of the subjects that were fitted to; None in a copy for others.
@@ -190,27 +247,26 @@ class _FittedIPCW(Fitted):
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
     ) -> EventWeights:
-        y, x = sample.y, sample.x
-        how = self.adjustment
-        side: Side = "left" if how.convention == "left_limit" else "right"
+        y, settings = sample.y, self.adjustment
+        side: Side = "left" if settings.convention == "left_limit" else "right"
         at, last = grid.sorted, whole.t_max
         if side == "left":
             y, at, last = _seen_through(y, grid.sorted, whole)
         cut = grid.cut(y.time)
+        # Curves are needed while anybody is event-free, and at the events up to the last time.
         events = np.flatnonzero(y.event & (y.time <= grid.last))
-        # Curves are needed while anybody is event-free, and at the events that are asked for.
-        event_times = y.time[events]
-        if event_times.max(initial=0.0) > self.known.t_max:
-            asked = np.zeros(len(y))
-            asked[events] = event_times
-            refuse_beyond(how.tail, asked, self.known.t_max, "y_test")
-        refuse_beyond(how.tail, np.where(grid.times < last, grid.times, 0.0), self.known.t_max, "times")
+        event_times, end = y.time[events], self.learned_from.t_max
+        if event_times.max(initial=0.0) > end:
+            needed = np.zeros(len(y))
+            needed[events] = event_times
+            refuse_beyond(settings.tail, needed, end, "y_test")
+        refuse_beyond(settings.tail, np.where(grid.times < last, grid.times, 0.0), end, "times")
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
         total, largest, n_small = np.zeros((3, n_times))
         terms: tuple[Term, ...] = ()
         modelled: tuple[Modelled, ...] = ()
-        given: CensoringCurves | None = None
+        curves: _ByCox | _ByCurves | None = None
         if self.curve is not None:
             at_events = np.asarray(self.curve(event_times, side))
             at_times, small = self._inverse(np.asarray(self.curve(at)), grid.sorted, grid.sorted < last)
@@ -223,24 +279,23 @@ class _FittedIPCW(Fitted):
                 return np.broadcast_to(at_times[columns], (rows.size, columns.stop - columns.start))
 
         else:
-            given = curves = self._given(x, len(y))
+            curves = given = self._given(sample.x, len(y))
             at_events = curves.own(event_times, events, side)
 
             def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, BoolArray]:
                 times = grid.sorted[columns]
-                return self._inverse(curves.grid(at[columns], rows), times, y.time[rows][:, None] > times)
+                return self._inverse(given.grid(at[columns], rows), times, y.time[rows][:, None] > times)
+
+            def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
+                return inverse(rows, columns)[0]
 
             for part in row_blocks(len(y), n_times):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
                 n_small += small.sum(axis=0)
                 total, largest = total + block.sum(axis=0), np.maximum(largest, block.max(axis=0))
             placed = None
-            if isinstance(curves, ByCox) and how.convention == "left_limit":
-                placed = partial(curves.placed, times=at, floor=how.min_probability)
-
-            def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
-                return inverse(rows, columns)[0]
-
+            if isinstance(curves, _ByCox) and settings.convention == "left_limit":
+                placed = partial(curves.placed, times=at, floor=settings.min_probability)
             everybody = np.arange(len(y))
             modelled = (Modelled(everybody, cut, at_risk_weights, before=True, observed=True, placed=placed),)
         weights = np.zeros(len(y))
@@ -250,11 +305,13 @@ class _FittedIPCW(Fitted):
         np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(event_cut, of_events, n_times + 1))[:n_times]
-        load = self._load(
-            WeightLoad(total, largest, np.zeros(n_times)),
-            int(n_small.sum() + small.sum()),
-            min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf)),
-        )
+        load = WeightLoad(total, largest, np.zeros(n_times))
+        n_too_small = int(n_small.sum() + small.sum())
+        if settings.min_probability is not None:
+            load = replace(load, n_floored=n_too_small)
+        else:
+            first = min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf))
+            load = replace(load, n_replaced=n_too_small, replaced_from=first)
         parts: dict[str, Any] = {
             "event_free": terms,
             "event": ((weights, None),),
@@ -262,17 +319,21 @@ class _FittedIPCW(Fitted):
             "load": load,
             "notes": self.notes,
         }
-        if self.fitted_to is None or not (given is None or isinstance(given, ByCox)):
+        if self.fitted_to is None or isinstance(curves, _ByCurves):
             return EventWeights(grid, cut, **parts)
-        ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
-        use = HazardUse(y, at, side, weights, at_risk_weights, ceiling, given)
-        return IPCWStatus(grid, cut, use=use, fitted=self.fitted_to, **parts)
-
-    def _load(self, load: WeightLoad, n_small: int, small_from: float) -> WeightLoad:
-        """With the weights whose G is too small, from some time on: they rest on the floor, or are 0."""
-        if self.adjustment.min_probability is not None:
-            return replace(load, n_floored=n_small)
-        return replace(load, n_replaced=n_small, replaced_from=small_from)
+        return _IPCWWeights(
+            grid,
+            cut,
+            y=y,
+            read_at=at,
+            side=side,
+            at_event=weights,
+            at_risk=at_risk_weights,
+            ceiling=np.inf if settings.min_probability is None else 1.0 / settings.min_probability,
+            curves=curves,
+            fitted_to=self.fitted_to,
+            **parts,
+        )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -289,10 +350,10 @@ class _FittedIPCW(Fitted):
 
     def _nobody_seen_from(self, whole: WholeSample, times: FloatArray) -> float:
         """The first of the sorted times after a last censoring of the sample: nobody seen stands for those censored."""
-        end, how = self.known.t_max, self.adjustment
+        end, settings = self.learned_from.t_max, self.adjustment
         beyond = times[times > end]
-        ends_unseen = beyond.size and self.known.last_censored and whole.n_events < whole.n
-        if not ends_unseen or how.tail or how.convention != "left_limit":
+        ends_unseen = beyond.size and self.learned_from.last_censored and whole.n_events < whole.n
+        if not ends_unseen or settings.tail or settings.convention != "left_limit":
             return np.inf
         warnings.warn(
             f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
@@ -309,16 +370,16 @@ class _FittedIPCW(Fitted):
 
         A G of 0 is refused, unless something says what stands in.
         """
-        how = self.adjustment
-        small = needed & (probability < (how.min_probability or np.finfo(float).tiny))
+        floor = self.adjustment.min_probability
+        small = needed & (probability < (floor or np.finfo(float).tiny))
         if small.any():
-            if how.min_probability is not None:
-                probability = np.where(small, how.min_probability, probability)
-            elif how.convention == "scikit-survival":
+            if floor is not None:
+                probability = np.where(small, floor, probability)
+            elif self.adjustment.convention == "scikit-survival":
                 needed = needed & ~small
             else:
                 t = float(np.broadcast_to(times, small.shape)[small].min())
-                # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.
+                # A Kaplan–Meier curve reaches 0 with its last step; of a model only some times are known.
                 zero = t if self.curve is None else float(self.curve.times[-1])
                 raise ValueError(
                     f"the censoring curve reaches 0 at time {zero:g}, but a weight is needed at time "
@@ -326,14 +387,14 @@ class _FittedIPCW(Fitted):
                 )
         return np.divide(1.0, probability, out=np.zeros(probability.shape), where=needed), small
 
-    def _given(self, x: Any, n: int) -> CensoringCurves:
+    def _given(self, x: Any, n: int) -> _ByCox | _ByCurves:
         """G given the covariates of the test subjects."""
         if x is None:
             raise ValueError(f"x_test is needed: {self.adjustment!r} models the censoring given covariates.")
         if self.encoding is not None:
             x = Covariates(self.encoding.matrix(x, "x_test"), self.encoding.names)
         check_length(x, "x_test", n, "y_test")
-        return ByCox(self.model, x) if isinstance(self.model, CoxPH) else by_model(self.model, x, n)
+        return _ByCox(self.model, x) if isinstance(self.model, CoxPH) else _ByCurves(self.model, x, n)
 
 
 def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:
@@ -356,72 +417,7 @@ def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[S
 _LARGEST_LOG_RATIO = 500.0
 
 
-class FittedHazard(Protocol):
-    """A hazard of censoring, and what it was fitted to."""
-
-    @property
-    def sample(self) -> Survival:
-        """The outcomes, as they were handed over."""
-
-    @property
-    def response(self) -> HazardInfluence:
-        """How the subjects of the sample move the hazard."""
-
-
-@dataclass(frozen=True, eq=False)
-class HazardUse:
-    """Where the weights of test subjects ``y`` use a cumulative hazard.
-
-    Attributes
-    ----------
-    y : Survival
-    times : array of shape (n_times,)
-        At which those seen event-free at each sorted time use the hazard.
-    side : {"left", "right"}
-        Whether the weight of an event uses the hazard before or from its time on.
-    at_event : array of shape (n,)
-        The weights of events; 0 for others.
-    at_risk : callable
-        The weights of some subjects seen event-free, at some of the sorted times.
-    ceiling : float
-        Weights do not exceed it, and one that rests on it does not move with the hazard.
-    given : ByCox or None
-        The model given covariates.
-    """
-
-    y: Survival
-    times: FloatArray
-    side: Side
-    at_event: FloatArray
-    at_risk: Callable[[Rows, slice], FloatArray]
-    ceiling: float
-    given: ByCox | None
-
-    def event_free(self, rows: Rows, times: FloatArray) -> FloatArray:
-        """The weights that move of those of ``rows`` seen event-free at the first of the sorted times, 0 for others."""
-        weights = self.at_risk(rows, slice(0, times.size))
-        return weights * ((self.y.time[rows][:, None] > times) & (weights < self.ceiling))
-
-    def event(self, rows: Rows) -> FloatArray:
-        """The weights that move of the events of ``rows``, 0 for others."""
-        weights = self.at_event[rows]
-        return np.where(weights < self.ceiling, weights, 0.0)
-
-    def exposure(self, rows: Rows, log_unit: float) -> FloatArray:
-        """The hazard ratios to the centre of the sample."""
-        if self.given is None:
-            return np.ones(rows.size)
-        # Whoever has a larger one has left at once: its weights do not move.
-        return np.exp(np.minimum(self.given.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
-
-    def covariates(self, rows: Rows) -> FloatArray:
-        """The distance from the centre of the sample; of no covariates without a model."""
-        if self.given is None:
-            return np.zeros((rows.size, 0))
-        return self.given.covariates[rows] - self.given.centre
-
-
-class IPCWStatus(EventWeights):
+class _IPCWWeights(EventWeights):
     r"""Weights by an estimated hazard of censoring, of which the influence is known.
 
     A weight is :math:`1/G_i(s) = e^{e_i H(s)}`, s the time t for those seen event-free and the own time for those whose
@@ -437,30 +433,69 @@ class IPCWStatus(EventWeights):
     seen event-free have one row for each time of the grid.
     """
 
-    def __init__(self, *args: Any, use: HazardUse, fitted: FittedHazard, **parts: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        y: Survival,
+        read_at: FloatArray,
+        side: Side,
+        at_event: FloatArray,
+        at_risk: Callable[[Rows, slice], FloatArray],
+        ceiling: float,
+        curves: _ByCox | None,
+        fitted_to: _FittedTo,
+        **parts: Any,
+    ) -> None:
         super().__init__(*args, **parts)
-        self._use, self._fitted = use, fitted
+        #: When those seen event-free at each sorted time use the hazard, and whether events use it before their time.
+        self.y, self.read_at, self.side = y, read_at, side
+        #: Weights do not exceed the ceiling, and one that rests on it does not move with the hazard.
+        self._at_event, self._at_risk, self._ceiling = at_event, at_risk, ceiling
+        self._curves, self._fitted_to = curves, fitted_to
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the hazard of censoring was fitted to."""
-        return self._fitted.sample
+        return self._fitted_to.sample
+
+    def moving_event_free(self, rows: Rows, times: FloatArray) -> FloatArray:
+        """The weights that move of those of ``rows`` seen event-free at the first of the sorted times, 0 for others."""
+        weights = self._at_risk(rows, slice(0, times.size))
+        return weights * ((self.y.time[rows][:, None] > times) & (weights < self._ceiling))
+
+    def moving_events(self, rows: Rows) -> FloatArray:
+        """The weights that move of the events of ``rows``, 0 for others."""
+        weights = self._at_event[rows]
+        return np.where(weights < self._ceiling, weights, 0.0)
+
+    def exposure(self, rows: Rows, log_unit: float) -> FloatArray:
+        """The hazard ratios to the centre of the sample."""
+        if self._curves is None:
+            return np.ones(rows.size)
+        # Whoever has a larger one has left at once: its weights do not move.
+        return np.exp(np.minimum(self._curves.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
+
+    def covariates(self, rows: Rows) -> FloatArray:
+        """The distance from the centre of the sample; of no covariates without a model."""
+        if self._curves is None:
+            return np.zeros((rows.size, 0))
+        return self._curves.covariates[rows] - self._curves.centre
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """What each subject of the ``sample`` adds to scores by way of G."""
+        """Return what each subject of the ``sample`` adds to scores by way of G."""
         return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """The same of several parts, whose uses of the hazard are added up first."""
-        response, use = self._fitted.response, self._use
+        """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
+        response = self._fitted_to.response
         if not response.steps.size:
             return
-        sums = _Sums(response, use)
+        sums = _Sums(response, self)
         order = np.argsort(response.position, kind="stable")
-        # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
-        passed = np.searchsorted(sums.at[use.y.order], response.position[order])
         gain = response.jump - response.exposure * response.cumulated[response.position]
-        n = float(len(self._fitted.sample))
+        n = float(len(self._fitted_to.sample))
+        # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
+        passed = np.searchsorted(sums.at[self.y.order], response.position[order])
         for block, before, cumulated in sums.running(self._uses(sums, parts)):
             last = block.stop == self.n
             mine = np.searchsorted(passed, (block.start, self.n + 1 if last else block.stop))
@@ -482,10 +517,10 @@ class IPCWStatus(EventWeights):
         """Blocks of test subjects in the order of time, with what their events add to all parts."""
         held: FloatArray | None = None
         for part in parts:
-            status = part.status
-            assert isinstance(status, IPCWStatus)
-            blocks = sums.of_part(status, status._use, part.functionals)
-            if status is self:  # at all times: there is no other part
+            weights = part.status
+            assert isinstance(weights, _IPCWWeights)
+            blocks = sums.of_part(weights, part.functionals)
+            if weights is self:  # at all times: there is no other part
                 yield from blocks
                 continue
             if held is None:
@@ -500,53 +535,53 @@ class IPCWStatus(EventWeights):
 class _Sums:
     """Sums over the uses of a hazard; all but those that run over events are complete when these are through."""
 
-    def __init__(self, response: HazardInfluence, use: HazardUse) -> None:
-        self.response, self._use = response, use
-        self.at = lookup(response.steps, use.y.time, use.side)
+    def __init__(self, response: HazardInfluence, weights: _IPCWWeights) -> None:
+        self.response, self._weights = response, weights
+        self.at = lookup(response.steps, weights.y.time, weights.side)
         self.total: FloatArray | float = 0.0
         self.slope: FloatArray | float = 0.0
         self._grid_at, self._by_time = list[IntArray](), list[FloatArray]()
 
-    def of_part(
-        self, status: EventWeights, use: HazardUse, functionals: Functionals
-    ) -> Iterator[tuple[slice, FloatArray]]:
+    def of_part(self, part: _IPCWWeights, functionals: Functionals) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of test subjects in the order of time, with what their events add; the rest is summed up by time."""
-        response, order = self.response, use.y.order
-        known = int(np.searchsorted(status.grid.sorted, status.valid_until))
-        times, weights = status.grid.sorted[:known], functionals.time_weights[:known]
+        response, y = self.response, part.y
+        n_times = int(np.searchsorted(part.grid.sorted, part.valid_until))
+        times, weights = part.grid.sorted[:n_times], functionals.time_weights[:n_times]
         n_models, p = len(functionals.gradients), response.drift.shape[1]
-        at_risk_sums, moments = np.zeros((n_models, known)), np.zeros((n_models, known, p))
-        for block in row_blocks(order.size, max(known, functionals.size)):
-            rows = order[block]
-            covariates, exposure = use.covariates(rows), use.exposure(rows, response.log_unit)[:, None]
+        at_risk_sums, moments = np.zeros((n_models, n_times)), np.zeros((n_models, n_times, p))
+        for block in row_blocks(y.order.size, max(n_times, functionals.size)):
+            rows = y.order[block]
+            covariates, exposure = part.covariates(rows), part.exposure(rows, response.log_unit)[:, None]
             # Nobody here is over before the late columns, or event-free after the early ones.
-            late, early = np.searchsorted(times, use.y.time[rows[[0, -1]]])
-            at_risk = use.event_free(rows, times[:early]) * exposure
-            at_events = use.event(rows)[:, None] * exposure
+            late, early = np.searchsorted(times, y.time[rows[[0, -1]]])
+            at_risk = part.moving_event_free(rows, times[:early]) * exposure
+            at_events = part.moving_events(rows)[:, None] * exposure
             events = np.flatnonzero(at_events)
-            at_event = at_events[events] * (use.y.time[rows[events]][:, None] <= times[late:])
+            at_event = at_events[events] * (y.time[rows[events]][:, None] <= times[late:])
             values = np.zeros((rows.size, n_models, weights.shape[1]))
             for m, gradient in enumerate(functionals.gradients):
-                found = gradient.of_subjects(rows)
-                used = at_risk * found.part(slice(0, early)).event_free
+                derivatives = gradient.of_subjects(rows)
+                used = at_risk * derivatives.part(slice(0, early)).event_free
                 at_risk_sums[m, :early] += used.sum(axis=0)
                 if p:
                     moments[m, :early] += used.T @ covariates
-                after = found.part(slice(late, known)).event
+                after = derivatives.part(slice(late, n_times)).event
                 values[events, m] = (at_event * after[events]) @ weights[late:]
             yield block, values.reshape(rows.size, functionals.size)
-        grid_at = np.searchsorted(response.steps, use.times[:known], "right")
+        grid_at = np.searchsorted(response.steps, part.read_at[:n_times], "right")
         drift = at_risk_sums[:, :, None] * response.drift[grid_at]
         drift += moments * response.hazard[grid_at][:, None]
         self.slope = self.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
         self._grid_at.append(grid_at)
-        self._by_time.append(np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(known, functionals.size))
+        self._by_time.append(
+            np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(n_times, functionals.size)
+        )
 
     def running(
         self, blocks: Iterator[tuple[slice, FloatArray]]
     ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Blocks in the order of time, and before each of their subjects the two running sums over events."""
-        response, order = self.response, self._use.y.order
+        response, order = self.response, self._weights.y.order
         cumulated_total: FloatArray | float = 0.0
         for block, values in blocks:
             rows = order[block]
@@ -555,12 +590,12 @@ class _Sums:
             cumulated = _from(cumulated_total, values * response.cumulated[at][:, None])
             self.total, cumulated_total = running[-1], cumulated[-1]
             if response.drift.shape[1]:
-                moved = response.drift[at] + response.hazard[at][:, None] * self._use.covariates(rows)
+                moved = response.drift[at] + response.hazard[at][:, None] * self._weights.covariates(rows)
                 self.slope = self.slope + moved.T @ values
             yield block, running, cumulated
 
     def of_times(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Over those seen event-free, at each use the sum of those from it on, and of Γ at those before."""
+        """Return where those seen event-free use the hazard, sums of uses from each on, and of Γ at those before."""
         grid_at, by_time = np.concatenate(self._grid_at), np.concatenate(self._by_time)
         order = np.argsort(grid_at, kind="stable")
         grid_at, by_time = grid_at[order], by_time[order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -68,6 +68,12 @@ class MarginTime(Adjustment):
     interpolation: Interpolation = "step"
     tail: Tail | None = "last"
 
+    assumption: ClassVar[str] = (
+        "Event and dropout have the stated copula, and one expected event time can stand for a censored subject."
+    )
+    #: One imputed time per subject biases the score of even the true model.
+    counts_in_ranking: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         check_choice(self.weighting, "weighting", ("none", "uncertainty"))
         check_choice(self.interpolation, "interpolation", ("step", "linear"))
@@ -75,19 +81,6 @@ class MarginTime(Adjustment):
             check_choice(self.tail, "tail", TAILS)
         object.__setattr__(self, "copula", assumed_copula(self.copula))
         CopulaGraphic(self.copula)  # refuses a copula without a graphic form
-
-    @property
-    def counts_in_ranking(self) -> bool:
-        """Never: one imputed time per subject biases the score of even the true model."""
-        return False
-
-    @property
-    def assumption(self) -> str:
-        """What the weights rest on."""
-        return (
-            "Event and dropout have the stated copula, and one expected event time can stand for a "
-            "censored subject."
-        )
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
@@ -107,31 +100,32 @@ class _FittedMarginTime(FittedMargin):
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
     ) -> EventWeights:
         y = sample.y
-        margin, how = self.margin, self.adjustment
+        margin, settings = self.margin, self.adjustment
         censored = np.flatnonzero(~y.event)
         c = y.time[censored]
         until = y.time.copy()
-        # Whoever is censored after the last time asked for is event-free at all of them.
-        asked = c <= grid.last
-        weighted = how.weighting == "uncertainty"
+        # Whoever is censored after the last time is event-free at all of them.
+        early = c <= grid.last
+        weighted = settings.weighting == "uncertainty"
         needed = ~y.event & (weighted | (y.time <= grid.last))  # weights need the curve at every censoring
-        refuse_beyond(how.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
-        until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
-        late = int((y.time[needed] > margin.t_max_).sum()) if how.tail == "last" else 0
+        refuse_beyond(settings.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
+        until[censored[early]] = settled(self._margin_times(c[early]), grid.sorted)
+        late = int((y.time[needed] > margin.t_max_).sum()) if settings.tail == "last" else 0
         weights = np.ones(len(y))
         certain = CERTAIN
         if weighted:
-            weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
+            weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=settings.tail or "last"))
             certain = ((weights, None),)
         total = weights.sum()
-        load = WeightLoad.nothing(grid.sorted.size)
-        load = replace(load, total=load.total + total, n_replaced=late)
+        load = replace(
+            WeightLoad.nothing(grid.sorted.size, n_replaced=late), total=np.full(grid.sorted.size, total)
+        )
         return EventWeights(
             grid, grid.cut(until), event_free=certain, event=certain, normaliser=total, load=load
         )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Always; a sample without any weight is refused."""
+        """Return infinity; a sample without any weight is refused."""
         if load is not None and not load.total.any():
             raise ValueError(
                 "weighting must be 'none' here: all test subjects are censored before the first training "
@@ -145,7 +139,7 @@ class _FittedMarginTime(FittedMargin):
         return (noted("after_last_training_time", n=load.n_replaced, last=self.margin.t_max_),)
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
-        """E[E given E > c], and c itself where no curve is left to integrate."""
+        """Return E[E given E > c], and c itself where no curve is left to integrate."""
         margin, tail = self.margin, self.adjustment.tail
         held = tail is None or tail == "last"
         result = c.copy()
@@ -153,8 +147,7 @@ class _FittedMarginTime(FittedMargin):
         if held:
             inside &= c <= margin.t_max_
         if inside.any():
-            over = None if held else tail
             result[inside] = margin.margin_time(
-                c[inside], interpolation=self.adjustment.interpolation, tail=over
+                c[inside], interpolation=self.adjustment.interpolation, tail=None if held else tail
             )
         return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,14 +42,11 @@ class Oracle(Adjustment):
 
     event_times: FloatArray
 
+    assumption: ClassVar[str] = "The true event times are known, as in a simulation."
+
     def __post_init__(self) -> None:
         times = as_times(as_vector(self.event_times, "event_times", copy=True), "event_times")
         object.__setattr__(self, "event_times", read_only(times))
-
-    @property
-    def assumption(self) -> str:
-        """What the weights rest on."""
-        return "The true event times are known, as in a simulation."
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
@@ -108,15 +105,9 @@ class TrueLaw(Adjustment):
     event_survival_at: Callable[[FloatArray], FloatArray]
     dropout_survival_at: Callable[[FloatArray], FloatArray]
 
-    @property
-    def assumption(self) -> str:
-        """What the weights rest on."""
-        return "The law of the simulation is known."
-
-    @property
-    def rests_on_copula(self) -> bool:
-        """There is one truth."""
-        return False
+    assumption: ClassVar[str] = "The law of the simulation is known."
+    #: There is one truth.
+    rests_on_copula: ClassVar[bool] = False
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""

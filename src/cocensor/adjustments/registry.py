@@ -117,7 +117,7 @@ def adjustment_name(name: str, argument: str = "adjustment") -> str:
 
 
 def adjustment_label(name: str) -> str:
-    """What an adjustment is called in tables and figures."""
+    """Return what an adjustment is called in tables and figures."""
     return _REGISTRY[adjustment_name(name)].label
 
 

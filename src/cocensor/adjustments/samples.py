@@ -16,9 +16,6 @@ from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 
-#: Models by name, the fit that serves them, and their status.
-StatusOfModels = tuple[dict[Any, Predicted], Fitted, EventWeights]
-
 
 @dataclass(frozen=True, eq=False)
 class Samples:
@@ -73,7 +70,7 @@ class Samples:
         return self.test if self.train is None else self.train
 
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""
+        """Fit to the test sample if it needs predictions or there is no other, else to the training sample."""
         if adjustment.needs & {"prediction", "predictions"}:
             return adjustment.fit(self.test.y, self.test.x, predictions, self.test.folds)
         sample = self.learned_from
@@ -86,13 +83,13 @@ class Samples:
     ) -> list[dict[Any, Predicted]]:
         """Models that share a fit: each alone where it is given its own prediction, else all together."""
         if "prediction" in adjustment.needs:
-            return [{name: each} for name, each in predictions.items()]
+            return [{name: predicted} for name, predicted in predictions.items()]
         return [dict(predictions)]
 
     def weights_by_fit(
         self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predicted]
-    ) -> Iterator[StatusOfModels]:
-        """The status of every group of models that share one."""
+    ) -> Iterator[tuple[dict[Any, Predicted], Fitted, EventWeights]]:
+        """Models that share a fit, this fit, and their weights; one group of models after the other."""
         if isinstance(adjustment, Fitted):
             yield dict(predictions), adjustment, self.weights(adjustment, grid)
             return
@@ -101,7 +98,7 @@ class Samples:
             yield models, fitted, self.weights(fitted, grid)
 
     def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
-        """Who of the test subjects is event-free."""
+        """The weights of the test subjects."""
         return fitted.weights(self.test.y, grid, self.test.x)
 
 
@@ -115,7 +112,7 @@ class Resample:
 
     @classmethod
     def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
-        """As many subjects as there are, from each sample on its own, unless the two are one and the same."""
+        """Draw as many subjects as there are, from each sample on its own, unless the two are one and the same."""
 
         def drawn(n: int) -> Rows:
             return rng.integers(n, size=n)

@@ -65,6 +65,10 @@ class Modelled:
         Whether they are weights of subjects seen event-free, which are not taken from b.
     placed : callable, optional
         Makes the same function for arrays of another library, 0 for other subjects; without, they are numpy's alone.
+
+    See Also
+    --------
+    EventWeights : Holds them, and has an example.
     """
 
     rows: Rows
@@ -198,9 +202,9 @@ class EventWeights:
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
-        made = copy(self)
-        vars(made).update(changes)
-        return made
+        changed = copy(self)
+        vars(changed).update(changes)
+        return changed
 
     def __repr__(self) -> str:
         return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
@@ -212,7 +216,7 @@ class EventWeights:
 
     @property
     def n_floored(self) -> int:
-        """How many weights rest on a floor."""
+        """The number of weights that rest on a floor."""
         return 0 if self.load is None else self.load.n_floored
 
     @property
@@ -252,7 +256,7 @@ class EventWeights:
         return a, b
 
     def blocks(self, columns: slice | None = None) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """All subjects in blocks of neighbouring rows: the rows, and their weights as by :meth:`block`."""
+        """Return all subjects in blocks of neighbouring rows: the rows, and their weights as by :meth:`block`."""
         n_columns = self.grid.sorted.size if columns is None else columns.stop - columns.start
         step = min(STRIP_ROWS, max(1, 4 * _BLOCK_ELEMENTS // max(1, n_columns)))
         for start in range(0, self.n, step):
@@ -260,7 +264,7 @@ class EventWeights:
             yield rows, *self.block(rows, columns)
 
     def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
-        """All subjects at some of the times, with their weights as arrays; so many such are to be held at once."""
+        """Return the weights of all subjects as arrays, at some times after the other; so many are held at once."""
         n_times = self.grid.sorted.size
         width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
         for start in range(0, n_times, width):
@@ -301,7 +305,7 @@ class EventWeights:
     def hazard_ratio(self) -> float | None:
         """Right after leaving: the hazard of a dropout, against those alike still under observation.
 
-        The geometric mean over the dropouts whose status is imputed; None where nobody's is.
+        The geometric mean over the dropouts who are imputed; None where nobody is.
         """
         return None
 
@@ -311,7 +315,7 @@ class EventWeights:
         return ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        r"""What each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
+        r"""Return what each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
 
         With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
         :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
@@ -322,7 +326,7 @@ class EventWeights:
         raise ValueError("the adjustment has no analytic influence function.")
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """What each subject adds to several parts of the same values, each by the weights at some of the times."""
+        """Return what each subject adds to several parts of the same values, each by the weights at some times."""
         for part in parts:
             yield from part.status.pull_back(part.functionals)
 
@@ -344,7 +348,7 @@ class EventWeights:
 
 
 class NothingFitted(EventWeights):
-    """The answer of what is known beforehand: no subject adds anything by way of a fit."""
+    """Weights that are known beforehand: no subject adds anything by way of a fit."""
 
     @property
     def sample(self) -> Survival | None:

@@ -1,10 +1,10 @@
-"""What is known of a whole sample, of which parts may be answered for one by one, and from when on it has no answer."""
+"""Facts of a whole sample, of which parts may be weighted one by one, and the time from which on it has no score."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,14 +43,14 @@ class WholeSample:
 
     @classmethod
     def of(cls, y: Survival) -> Self:
-        """Of outcomes that are all there."""
+        """Return what is known of outcomes that are all there."""
         censored = np.where(y.event, np.inf, y.time)
         last = bool((censored == y.t_max).any())
         n_dropouts = int(np.count_nonzero(y.dropout))
         return cls(len(y), y.n_events, n_dropouts, y.t_max, float(censored.min()), last)
 
     def merge(self, other: Self) -> Self:
-        """Of the subjects of both."""
+        """Return what is known of the subjects of both."""
         t_max = max(self.t_max, other.t_max)
         return replace(
             self,
@@ -59,13 +59,13 @@ class WholeSample:
             n_dropouts=self.n_dropouts + other.n_dropouts,
             t_max=t_max,
             first_censored=min(self.first_censored, other.first_censored),
-            last_censored=any(each.last_censored and each.t_max == t_max for each in (self, other)),
+            last_censored=any(part.last_censored and part.t_max == t_max for part in (self, other)),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class WeightLoad:
-    """What weights of some subjects come to; that of all of them tells up to when there is an answer.
+    """Sums and counts of the weights of some subjects; those of all subjects tell up to when there is an answer.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class WeightLoad:
     no_answer_from : float
         The first time from which on a single subject rules out an answer.
     n_floored : int
-        How many weights rest on a floor.
+        The number of weights that rest on a floor.
     n_replaced : int
         For how many weights, or subjects, something else stands in.
     replaced_from : float
@@ -92,12 +92,12 @@ class WeightLoad:
     replaced_from: float = np.inf
 
     @classmethod
-    def nothing(cls, n_times: int) -> Self:
-        """Of nobody."""
-        return cls(*np.zeros((3, n_times)))
+    def nothing(cls, n_times: int, **counts: Any) -> Self:
+        """Return the load of weights whose size does not matter."""
+        return cls(*np.zeros((3, n_times)), **counts)
 
     def merge(self, other: Self) -> Self:
-        """That of the subjects of both."""
+        """Return the load of the subjects of both."""
         return replace(
             self,
             total=self.total + other.total,
@@ -126,20 +126,20 @@ def no_score_from(times: FloatArray, load: WeightLoad, n: int, remedy: str) -> f
     total, largest = load.total, load.largest
     too_much = total > LARGEST_MEAN * n
     until = float(times[too_much].min(initial=np.inf))
-    said = []
+    messages = []
     if too_much.any():
-        said.append(
+        messages.append(
             f"from time {shown_time(until)} on the weights sum to more than {LARGEST_MEAN:g} times the number of "
             f"subjects: scores there are NaN; choose a horizon before that time, {remedy}."
         )
-    known = (times < until) & (total > 0)
-    share = np.divide(largest, total, out=np.zeros(times.size), where=known)
+    scored = (times < until) & (total > 0)
+    share = np.divide(largest, total, out=np.zeros(times.size), where=scored)
     if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / n):
         worst = int(np.argmax(share))
-        said.append(
+        messages.append(
             f"at time {shown_time(times[worst])} one subject carries {share[worst]:.0%} of the total weight: "
             "scores there depend on that subject."
         )
-    for each in said:
-        warnings.warn(each, HorizonWarning, stacklevel=4)
+    for message in messages:
+        warnings.warn(message, HorizonWarning, stacklevel=4)
     return until

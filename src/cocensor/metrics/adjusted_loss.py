@@ -9,16 +9,14 @@ import numpy.typing as npt
 
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
 from cocensor.adjustments import Adjustment, Fitted
-from cocensor.adjustments.placed import PlacedStatus
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.kernel import placed_mean_losses
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
 from cocensor.metrics.scoring import chosen_adjustment
-from cocensor.metrics.tensors import refuse_unknown
+from cocensor.metrics.tensors import PlacedWeights, placed_mean_losses, refuse_unknown
 
 
 class AdjustedLoss:
@@ -85,8 +83,8 @@ class AdjustedLoss:
         copula: Copula | None = None,
         like: Array,
     ) -> None:
-        asked = metric_by_name(metric) if isinstance(metric, str) else metric
-        if not isinstance(asked, PointwiseMetric):
+        pointwise = metric_by_name(metric) if isinstance(metric, str) else metric
+        if not isinstance(pointwise, PointwiseMetric):
             raise TypeError(f"metric must be a mean of losses, such as 'ibs', but is {metric!r}.")
         if not is_foreign(like):
             raise TypeError(
@@ -98,21 +96,22 @@ class AdjustedLoss:
             raise ValueError(f"adjustment must be fitted before, for it is given predictions: {chosen!r}.")
         train = None if y_train is None else Survival.coerce(y_train, "y_train")
         samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
-        grid = asked.grid(TimeGrid.of(times))
-        [(_, _, status)] = samples.weights_by_fit(chosen, grid, {})
-        refuse_unknown(grid, status.valid_until)
-        self.metric, self.place = asked, Place.of(like, "like")
-        self._loss = asked.loss
-        self._status = PlacedStatus.of(status, self.place)
-        xp, weights = self.place.xp, asked.time_weights(grid)
+        grid = pointwise.grid(TimeGrid.of(times))
+        [(_, _, weights)] = samples.weights_by_fit(chosen, grid, {})
+        refuse_unknown(grid, weights.valid_until)
+        self.metric, self.place = pointwise, Place.of(like, "like")
+        self._loss = pointwise.loss
+        self._weights = PlacedWeights.of(weights, self.place)
+        time_weights = pointwise.time_weights(grid)
         if grid.place is not None:
             first = np.unique(grid.place, return_index=True)[1]
-            given, weights = weights, np.zeros(grid.times.size)
-            weights[first] = given
-        self._weights = xp.asarray(weights, dtype=self.place.exact, device=self.place.device)
+            by_time, time_weights = time_weights, np.zeros(grid.times.size)
+            time_weights[first] = by_time
+        xp, place = self.place.xp, self.place
+        self._time_weights = xp.asarray(time_weights, dtype=place.exact, device=place.device)
 
     def __repr__(self) -> str:
-        n, t = self._status.n, self._weights.shape[0]
+        n, t = self._weights.n, self._time_weights.shape[0]
         return f"AdjustedLoss({self.metric!r}, n={n}, times={t}, {self.place})"
 
     def __call__(self, estimate: Array, rows: Array | None = None) -> Array:
@@ -122,7 +121,7 @@ class AdjustedLoss:
         random the mean of scores is the score of all.
         """
         xp = self.place.xp
-        return xp.astype(xp.sum(self._means(estimate, rows) * self._weights), self.place.dtype)
+        return xp.astype(xp.sum(self._means(estimate, rows) * self._time_weights), self.place.dtype)
 
     def over_time(self, estimate: Array, rows: Array | None = None) -> Array:
         """The mean loss at each time, (times,)."""
@@ -134,18 +133,18 @@ class AdjustedLoss:
             raise TypeError(f"estimate must be a {self.place}, as like is, but is {where}.")
         if estimate.dtype != self.place.dtype:
             raise TypeError(f"estimate must be a {self.place}, as like is, but is of {estimate.dtype}.")
-        if estimate.ndim == 1 and self._weights.shape[0] == 1:
+        if estimate.ndim == 1 and self._time_weights.shape[0] == 1:
             estimate = estimate[:, None]
         if rows is not None:
             _check_rows(rows)
-        n = self._status.n if rows is None else rows.shape[0]
-        if tuple(estimate.shape) != (n, self._weights.shape[0]):
-            shape = (n, self._weights.shape[0])
+        n = self._weights.n if rows is None else rows.shape[0]
+        if tuple(estimate.shape) != (n, self._time_weights.shape[0]):
+            shape = (n, self._time_weights.shape[0])
             raise ValueError(
                 f"estimate must have a row per subject and a column per time, {shape}, but its shape is "
                 f"{tuple(estimate.shape)}."
             )
-        return placed_mean_losses(self._status, self._loss, estimate, rows)
+        return placed_mean_losses(self._weights, self._loss, estimate, rows)
 
 
 def _check_rows(rows: Any) -> None:

@@ -7,9 +7,8 @@ for many predictions in one pass over the weights.
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -19,11 +18,9 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows, row_blocks
-from cocensor._namespaces import Array, Place
 from cocensor._parallel import in_threads
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.placed import PlacedStatus
 from cocensor.adjustments.weights import Term
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import shown_time
@@ -34,8 +31,6 @@ _JOB_STRIPS = 2
 _WORTH_THREADS = 2**22
 # A table of so many times stays in the cache.
 _MOST_TABULATED = 256
-# Of arrays of other libraries so many numbers are held at once: in a processor's cache, or enough for a device.
-_IN_CACHE, _ON_DEVICE = 2**18, 2**25
 
 
 @dataclass(frozen=True)
@@ -82,22 +77,22 @@ class BlockLosses:
 class LossGradient:
     r"""The gradient of :math:`\frac1m \sum_i [a_i(t)\,\ell_1 + b_i(t)\,\ell_0]` by the weights at t."""
 
-    status: EventWeights
+    weights: EventWeights
     loss: Loss
     predictions: Predicted
 
     def of_subjects(self, rows: Rows) -> BlockLosses:
         """Return α and β of some subjects."""
-        values = self.predictions.read(self.status.grid.sorted, rows)
-        return BlockLosses(self.loss, values, 1.0 / self.status.normaliser)
+        values = self.predictions.read(self.weights.grid.sorted, rows)
+        return BlockLosses(self.loss, values, 1.0 / self.weights.normaliser)
 
 
 class SumsBySubject:
     """The weighted losses of each subject, summed over time with weights of their own: (subjects, predictions)."""
 
-    def __init__(self, status: EventWeights, time_weights: FloatArray, n_predictions: int) -> None:
-        self.time_weights, self._scale = time_weights, status.n / status.normaliser
-        self.sums = np.zeros((status.n, n_predictions))
+    def __init__(self, weights: EventWeights, time_weights: FloatArray, n_predictions: int) -> None:
+        self.time_weights, self._scale = time_weights, weights.n / weights.normaliser
+        self.sums = np.zeros((weights.n, n_predictions))
 
     def known_of(self, functionals: Functionals) -> Functionals:
         """Return functionals of which these sums are the part of each subject."""
@@ -106,7 +101,7 @@ class SumsBySubject:
 
 @np.errstate(over="ignore")  # of sums from where on there is no score
 def mean_losses(
-    status: EventWeights,
+    weights: EventWeights,
     loss: Loss,
     predictions: Sequence[Predicted],
     by_subject: SumsBySubject | None = None,
@@ -115,10 +110,10 @@ def mean_losses(
 
     The losses of each subject, summed over time, are gathered ``by_subject`` on the way.
     """
-    grid = status.grid
-    total = _Sums(status, loss, predictions, by_subject).total()
-    total /= status.normaliser
-    total[:, grid.sorted >= status.valid_until] = np.nan
+    grid = weights.grid
+    total = _Sums(weights, loss, predictions, by_subject).total()
+    total /= weights.normaliser
+    total[:, grid.sorted >= weights.valid_until] = np.nan
     warn_above_largest(total, grid.sorted, loss)
     return grid.restore(total)
 
@@ -160,13 +155,13 @@ class _Sums:
 
     def __init__(
         self,
-        status: EventWeights,
+        weights: EventWeights,
         loss: Loss,
         predictions: Sequence[Predicted],
         by_subject: SumsBySubject | None,
     ) -> None:
-        self.status, self.loss, self.predictions, self.by_subject = status, loss, predictions, by_subject
-        n_times = status.grid.sorted.size
+        self.weights, self.loss, self.predictions, self.by_subject = weights, loss, predictions, by_subject
+        n_times = weights.grid.sorted.size
         self._short = np.min_scalar_type(n_times)
         self._columns = np.arange(n_times, dtype=self._short)
         # For each cut, at which times a subject is event-free; None where that is beyond the cache.
@@ -174,29 +169,29 @@ class _Sums:
 
     def total(self) -> FloatArray:
         """Return the sums over all subjects, (predictions, times); the same numbers however many threads there are."""
-        strips = self.status.strips
+        strips = self.weights.strips
         jobs = [
             partial(self._of_strips, strips[start : start + _JOB_STRIPS])
             for start in range(0, len(strips), _JOB_STRIPS)
         ]
-        if self.status.n * len(self.predictions) * self.status.grid.sorted.size < _WORTH_THREADS:
+        if self.weights.n * len(self.predictions) * self.weights.grid.sorted.size < _WORTH_THREADS:
             return np.add.reduce([job(Event()) for job in jobs])
         return np.add.reduce(in_threads(jobs))
 
     def _of_strips(self, strips: Sequence[slice], stopped: Event) -> FloatArray:
-        total = np.zeros((len(self.predictions), self.status.grid.sorted.size))
+        total = np.zeros((len(self.predictions), self.weights.grid.sorted.size))
         space = _Space()
         for rows in strips:
             if stopped.is_set():
                 break
-            if self.status.event_free or self.status.event:
+            if self.weights.event_free or self.weights.event:
                 self._add_products(rows, space, total)
             self._add_modelled(rows, total)
         return total
 
     def _add_products(self, strip: slice, space: _Space, total: FloatArray) -> None:
-        times = self.status.grid.sorted
-        cut = self.status.cut[strip].astype(self._short)
+        times = self.weights.grid.sorted
+        cut = self.weights.cut[strip].astype(self._short)
         differ = []
         for m, predicted in enumerate(self.predictions):
             if predicted.alike:
@@ -205,7 +200,7 @@ class _Sums:
                 differ.append((m, predicted))
         for part in row_blocks(cut.size, times.size) if differ else ():
             rows = slice(strip.start + part.start, strip.start + part.stop)
-            before, after = _products(self.status.event_free, rows), _products(self.status.event, rows)
+            before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
             for m, predicted in differ:
                 values = predicted.read(times, rows)
                 free, losses = space.two_like(values)
@@ -239,9 +234,9 @@ class _Sums:
     ) -> None:
         """Add the losses of a prediction that all share, those of one subject: sums of weights will do."""
         n_times = self._columns.size
-        one = self.predictions[m].read(self.status.grid.sorted, slice(rows.start, rows.start + 1))
+        one = self.predictions[m].read(self.weights.grid.sorted, slice(rows.start, rows.start + 1))
         event_free, event = self.loss.event_free(one)[0], self.loss.event(one)[0]
-        before, after = _products(self.status.event_free, rows), _products(self.status.event, rows)
+        before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
         for subject, time in before:
             by_cut = np.bincount(cut, subject, n_times + 1)
             total[m] += _timed(by_cut[::-1].cumsum()[::-1][1:] * event_free, time)
@@ -258,9 +253,9 @@ class _Sums:
 
     def _add_modelled(self, rows: slice, total: FloatArray) -> None:
         columns = slice(0, self._columns.size)
-        for piece in self.status.pieces(rows, columns):
+        for piece in self.weights.pieces(rows, columns):
             for m, predicted in enumerate(self.predictions):
-                values = predicted.read(self.status.grid.sorted, piece.rows)[:, piece.columns]
+                values = predicted.read(self.weights.grid.sorted, piece.rows)[:, piece.columns]
                 weighed = self.loss.event_free(values)
                 if not piece.observed:
                     weighed = weighed - self.loss.event(values)
@@ -281,40 +276,3 @@ def _products(terms: tuple[Term, ...], rows: slice) -> list[tuple[FloatArray, Fl
 
 def _timed(values: FloatArray, time: FloatArray | None) -> FloatArray:
     return values if time is None else time * values
-
-
-def placed_mean_losses(status: PlacedStatus, loss: Loss, table: Array, rows: Array | None = None) -> Array:
-    """Return the mean loss at each column of predictions of another library than numpy, summed in double precision.
-
-    ``table`` has a row for each subject, or for each of ``rows``. Temporary arrays hold a block of rows.
-    """
-    xp, total = status.place.xp, None
-    n = table.shape[0]
-    for part in placed_row_blocks(table, status.place):
-        block = table if part is None else table[part, :]
-        who = part or slice(0, n)
-        if rows is not None:
-            who = rows if part is None else rows[part]
-        values = status.weighed(who, loss.event_free(block), loss.event(block))
-        sums = xp.sum(values, axis=0, dtype=status.place.exact)
-        total = sums if total is None else total + sums
-    total = total / (status.normaliser * (n / status.n))
-    return total if status.known is None else xp.where(status.known, total, xp.nan)
-
-
-def placed_row_blocks(table: Array, place: Place) -> Iterator[slice | None]:
-    """Slices of rows; None for all of them at once, which is what a compiler is given: it keeps no temporary array."""
-    at_once = _IN_CACHE if "cpu" in str(place.device).lower() else _ON_DEVICE
-    n_rows, n_columns = table.shape
-    step = max(1, at_once // max(1, n_columns))
-    if _compiling() or n_rows <= step:
-        yield None
-        return
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def _compiling() -> bool:
-    """Whether torch is tracing this."""
-    torch = sys.modules.get("torch")
-    return torch is not None and bool(torch.compiler.is_compiling())

@@ -61,7 +61,7 @@ class PointwiseMetric(Metric):
 
     @property
     def single(self) -> bool:
-        """It has one value at each time."""
+        """True: it has one value at each time."""
         return True
 
     def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
@@ -107,11 +107,11 @@ class PointwiseMetric(Metric):
         self, status: EventWeights, predictions: Mapping[str, Predicted], weights: FloatArray
     ) -> Functionals:
         """The mean losses, summed over time with weights (times, F)."""
-        gradients = (LossGradient(status, self.loss, each) for each in predictions.values())
+        gradients = (LossGradient(status, self.loss, predicted) for predicted in predictions.values())
         return Functionals(tuple(gradients), weights)
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """How the mean losses at the sorted times add up: those of the time average."""
+        """Return the weights of the time average, for the mean losses at the sorted times."""
         return time_weights(grid.sorted)
 
 
@@ -124,7 +124,7 @@ class AtOneTime(SingleTime, PointwiseMetric):
         return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """1 for the one time."""
+        """Return 1 for the one time."""
         return np.ones(1)
 
 
@@ -145,7 +145,7 @@ class ValueAt(AtOneTime):
 
     @property
     def loss(self) -> Loss:
-        """That of the metric."""
+        """The loss of the metric."""
         return self.of.loss
 
 
@@ -166,7 +166,7 @@ def time_average(times: npt.ArrayLike, values: Any, integration: Integration = "
     ``"trapezoid"`` joins the scores by lines; ``"step"`` holds each until the next time.
     """
     if isinstance(values, dict):
-        return {name: time_average(times, each, integration) for name, each in values.items()}
+        return {name: time_average(times, curve, integration) for name, curve in values.items()}
     given = np.atleast_1d(np.asarray(times, dtype=np.float64))
     order = np.argsort(given, kind="stable")
     t, v = given[order], np.asarray(values)[order]

@@ -2,42 +2,165 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from cocensor._checks import FloatArray, to_numpy
-from cocensor._namespaces import Array, Place, is_foreign, kind_of
-from cocensor.adjustments import Adjustment, Fitted
-from cocensor.adjustments.placed import PlacedStatus
+from cocensor._namespaces import Array, Place, Placing, is_foreign, kind_of
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, Modelled
 from cocensor.adjustments.samples import Samples
+from cocensor.adjustments.weights import Term
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.data.probabilities import count_rounded
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.kernel import Loss, placed_mean_losses, placed_row_blocks
+from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_weights
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
+# So many numbers are held at once: in a processor's cache, or enough for a device.
+_IN_CACHE, _ON_DEVICE = 2**18, 2**25
+
+#: A factor per subject and a factor per time, where the predictions are; None stands for 1.
+PlacedTerm = tuple[Array | None, Array | None]
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedWeights:
+    """:class:`EventWeights` beside the predictions, subjects in their order; nothing of them is n × T.
+
+    Columns are in the order of the times given. A subject is event-free at those whose time comes before its ``cut``.
+    """
+
+    place: Place
+    n: int
+    normaliser: float
+    cut: Array
+    columns: Array
+    event_free: tuple[PlacedTerm, ...]
+    event: tuple[PlacedTerm, ...]
+    modelled: tuple[tuple[Modelled, Callable[[Any], Array]], ...]
+    #: At which columns there is a score; None for all.
+    valid: Array | None
+
+    @classmethod
+    def of(cls, weights: EventWeights, place: Place) -> PlacedWeights:
+        """Return the weights after all host work, and one copy of each vector to where the predictions are."""
+        grid = weights.grid
+        order = np.arange(grid.sorted.size) if grid.place is None else grid.place
+        placing = Placing(place, order)
+        valid = grid.times < weights.valid_until
+        modelled = []
+        for part in weights.modelled:
+            if part.placed is None:
+                raise ValueError("the weights of this adjustment are computed from numpy arrays alone.")
+            modelled.append((part, part.placed(placing)))
+        return cls(
+            place,
+            weights.n,
+            weights.normaliser,
+            place.put(weights.cut.astype(np.int64)),
+            place.put(order.astype(np.int64)),
+            _terms(weights.event_free, placing),
+            _terms(weights.event, placing),
+            tuple(modelled),
+            None if valid.all() else place.put(valid),
+        )
+
+    def weighed(self, rows: Any, event_free: Array, event: Array) -> Array:
+        """Return what the two losses of some rows add at each time, (rows, times)."""
+        alive, had = (
+            [_times(term, rows, losses) for term in terms]
+            for terms, losses in ((self.event_free, event_free), (self.event, event))
+        )
+        for part, q in self.modelled:
+            weighed = q(rows) * (event_free if part.observed else event_free - event)
+            (alive if part.before else had).append(weighed)
+        before = self.cut[rows][:, None] > self.columns
+        return self.place.xp.where(before, _sum(alive), _sum(had))
+
+
+def _terms(terms: tuple[Term, ...], placing: Placing) -> tuple[PlacedTerm, ...]:
+    return tuple(
+        (
+            None if subject is None else placing.subjects(subject),
+            None if time is None else placing.times(time),
+        )
+        for subject, time in terms
+    )
+
+
+def _times(term: PlacedTerm, rows: Any, values: Array) -> Array:
+    subject, time = term
+    if time is not None:
+        values = values * time
+    return values if subject is None else values * subject[rows][:, None]
+
+
+def _sum(parts: list[Array]) -> Any:
+    total: Any = 0.0
+    for k, part in enumerate(parts):
+        total = total + part if k else part
+    return total
+
+
+def placed_mean_losses(weights: PlacedWeights, loss: Loss, table: Array, rows: Array | None = None) -> Array:
+    """Return the mean loss at each column of predictions of another library than numpy, summed in double precision.
+
+    ``table`` has a row for each subject, or for each of ``rows``. Temporary arrays hold a block of rows.
+    """
+    xp, total = weights.place.xp, None
+    n = table.shape[0]
+    for part in placed_row_blocks(table, weights.place):
+        block = table if part is None else table[part, :]
+        who = part or slice(0, n)
+        if rows is not None:
+            who = rows if part is None else rows[part]
+        values = weights.weighed(who, loss.event_free(block), loss.event(block))
+        sums = xp.sum(values, axis=0, dtype=weights.place.exact)
+        total = sums if total is None else total + sums
+    total = total / (weights.normaliser * (n / weights.n))
+    return total if weights.valid is None else xp.where(weights.valid, total, xp.nan)
+
+
+def placed_row_blocks(table: Array, place: Place) -> Iterator[slice | None]:
+    """Slices of rows; None for all of them at once, which is what a compiler is given: it keeps no temporary array."""
+    at_once = _IN_CACHE if "cpu" in str(place.device).lower() else _ON_DEVICE
+    n_rows, n_columns = table.shape
+    step = max(1, at_once // max(1, n_columns))
+    if _compiling() or n_rows <= step:
+        yield None
+        return
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def _compiling() -> bool:
+    """Whether torch is tracing this."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
+
 
 class MeansOverTime(Protocol):
-    """What has mean losses at each time."""
+    """A metric with mean losses at each time."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Of which means are taken."""
+        """The losses of which means are taken."""
 
     @property
     def single(self) -> bool:
-        """Whether there is one of them, and values have no axis for it."""
+        """Whether there is one loss, and values have no axis for it."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArraysAsked:
-    """What a score function is asked for of arrays of another library: values come as such, and nothing else does."""
+    """The arguments of a score function of arrays of another library: values are such arrays, without intervals."""
 
     chosen: Adjustment | Fitted
     samples: Samples
@@ -57,23 +180,23 @@ class ArraysAsked:
         several: bool,
         single: bool,
     ) -> ArraysAsked:
-        """From the arrays of all models, which must be at one place."""
+        """Check the arrays of all models, which must be at one place."""
         tables = {
             key: ArrayTable.of(
-                each,
+                estimate,
                 len(samples.y_test),
                 grid,
                 f"estimate[{str(key)!r}]" if several else "estimate",
                 single=single,
             )
-            for key, each in models.items()
+            for key, estimate in models.items()
         }
         first, *others = tables.values()
-        for each in others:
-            if not each.place.same(first.place):
+        for other in others:
+            if not other.place.same(first.place):
                 raise ValueError(
-                    f"estimate must hold arrays of one kind, but {first.name} is a {first.place} and {each.name} a "
-                    f"{each.place}."
+                    f"estimate must hold arrays of one kind, but {first.name} is a {first.place} and {other.name} a "
+                    f"{other.place}."
                 )
         return cls(chosen, samples, grid, tables, several, single)
 
@@ -89,34 +212,38 @@ class ArraysAsked:
         values = {}
         for name, curves in self._curves(metric.losses).items():
             place = self.tables[name].place
-            found = place.xp.astype(place.xp.stack(curves, axis=1), place.dtype)
-            found = found[:, 0] if metric.single else found
-            values[name] = found[0, ...] if self.single else found
+            table = place.xp.astype(place.xp.stack(curves, axis=1), place.dtype)
+            table = table[:, 0] if metric.single else table
+            values[name] = table[0, ...] if self.single else table
         return self._returned(values)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         if return_influence:
             refuse_foreign(self.models, "influences are")
-        weights = weights_in_order(self.grid, integration)
+        order = np.argsort(self.grid.times, kind="stable")
+        weights = np.empty(order.size)
+        weights[order] = time_weights(self.grid.times[order], integration)
         values = {}
         for name, [curve] in self._curves(metric.losses, whole=True).items():
-            values[name] = averaged(curve, weights, self.tables[name].place)
+            place = self.tables[name].place
+            by_time = place.xp.asarray(weights, dtype=curve.dtype, device=place.device)
+            values[name] = place.xp.astype(place.xp.sum(curve * by_time), place.dtype)
         return self._returned(values)
 
     def _curves(self, losses: tuple[Loss, ...], *, whole: bool = False) -> dict[Any, list[Array]]:
         """The mean of each loss over time, of all models, in double precision."""
-        found: dict[Any, list[Array]] = {}
-        for models, _, status in self.samples.weights_by_fit(self.chosen, self.grid, self._given()):
+        curves: dict[Any, list[Array]] = {}
+        for models, _, weights in self.samples.weights_by_fit(self.chosen, self.grid, self._given()):
             if whole:
-                refuse_unknown(self.grid, status.valid_until)
+                refuse_unknown(self.grid, weights.valid_until)
             place = self.tables[next(iter(models))].place
-            placed = PlacedStatus.of(status, place)
+            placed = PlacedWeights.of(weights, place)
             for name in models:
-                found[name] = [placed_mean_losses(placed, loss, self.tables[name].values) for loss in losses]
-                for loss, curve in zip(losses, found[name], strict=True):
-                    warn_above(curve, loss, place, self.grid)
-        return found
+                curves[name] = [placed_mean_losses(placed, loss, self.tables[name].values) for loss in losses]
+                for loss, curve in zip(losses, curves[name], strict=True):
+                    warn_above(curve, loss, place)
+        return curves
 
     def _given(self) -> dict[Any, Any]:
         """The predictions that a fit is given, which is done in numpy; only the names where it is given none."""
@@ -129,20 +256,6 @@ class ArraysAsked:
         return values if self.several else values[""]
 
 
-def weights_in_order(grid: TimeGrid, integration: Integration) -> FloatArray:
-    """The weights of the average over time, for the times in the order given."""
-    order = np.argsort(grid.times, kind="stable")
-    weights = np.empty(order.size)
-    weights[order] = time_weights(grid.times[order], integration)
-    return weights
-
-
-def averaged(curve: Array, weights: FloatArray, place: Place) -> Array:
-    """The average over time of a curve in double precision, in the precision of the predictions."""
-    xp = place.xp
-    return xp.astype(xp.sum(curve * xp.asarray(weights, dtype=curve.dtype, device=place.device)), place.dtype)
-
-
 def refuse_unknown(grid: TimeGrid, until: float) -> None:
     """Refuse an average over times from one of which on there is no score."""
     beyond = grid.sorted[grid.sorted >= until]
@@ -150,7 +263,7 @@ def refuse_unknown(grid: TimeGrid, until: float) -> None:
         raise ValueError(f"times must not pass {beyond[0]:g}, from where the adjustment gives no score.")
 
 
-def warn_above(curve: Array, loss: Loss, place: Place, grid: TimeGrid) -> None:
+def warn_above(curve: Array, loss: Loss, place: Place) -> None:
     """Warn where a score is above the largest possible loss."""
     if np.isfinite(loss.largest) and bool(place.xp.any(curve > loss.largest * (1.0 + 1e-9))):
         warnings.warn(
@@ -163,7 +276,7 @@ def warn_above(curve: Array, loss: Loss, place: Place, grid: TimeGrid) -> None:
 
 def are_foreign(models: Mapping[Any, Any]) -> bool:
     """Whether the predictions of models are arrays of another library than numpy: of all of them, or none."""
-    foreign = [name for name, each in models.items() if is_foreign(each)]
+    foreign = [name for name, estimate in models.items() if is_foreign(estimate)]
     if foreign and len(foreign) < len(models):
         other = next(name for name in models if name not in foreign)
         raise TypeError(
@@ -175,11 +288,11 @@ def are_foreign(models: Mapping[Any, Any]) -> bool:
 
 def refuse_foreign(models: Mapping[Any, Any], what: str) -> None:
     """Refuse arrays of another library than numpy, where something ``what`` is computed from numpy's alone."""
-    for each in models.values():
-        if is_foreign(each):
+    for estimate in models.values():
+        if is_foreign(estimate):
             raise TypeError(
-                f"{what} computed from numpy arrays alone, but estimate is a {kind_of(each)}: give one of numpy, as by "
-                "estimate.cpu().numpy()."
+                f"{what} computed from numpy arrays alone, but estimate is a {kind_of(estimate)}: give one of numpy, "
+                "as by estimate.cpu().numpy()."
             )
 
 
@@ -217,7 +330,7 @@ class ArrayTable:
         return cls(place.xp.clip(values, 0.0, 1.0), place, name)
 
     def as_predictions(self, grid: TimeGrid) -> Predicted:
-        """The same in numpy, for a fit that is given predictions."""
+        """Return predictions in numpy, for a fit that is given them."""
         return Predictions.trusted(grid.sorted, self._sorted(grid), source=f"{self.place.kind} at the times")
 
     def _falls(self, grid: TimeGrid) -> Array:
@@ -240,10 +353,10 @@ class ArrayTable:
 
     def _sorted(self, grid: TimeGrid) -> FloatArray:
         """The table in numpy, a column for each of the sorted times."""
-        found = to_numpy(self.values, self.name)
+        table = to_numpy(self.values, self.name)
         if grid.place is None:
-            return found
+            return table
         first = np.unique(grid.place, return_index=True)[1]
-        if not np.array_equal(found[:, first][:, grid.place], found, equal_nan=True):
+        if not np.array_equal(table[:, first][:, grid.place], table, equal_nan=True):
             raise ValueError(f"{self.name} must have equal columns where times are repeated.")
-        return found[:, first]
+        return table[:, first]

@@ -125,7 +125,7 @@ def test_single_precision_sums_many_subjects():
 
 
 def test_blocks_of_rows(study, make, monkeypatch):
-    monkeypatch.setattr("cocensor.metrics.kernel._IN_CACHE", 1000)
+    monkeypatch.setattr("cocensor.metrics.tensors._IN_CACHE", 1000)
     adjustment = cc.Imputation("covariates", cc.Clayton(2.0))
     found = study.brier(make(study.predicted), adjustment)
     np.testing.assert_allclose(as_numpy(found), study.brier(study.predicted, adjustment), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""What an imputation model is given: covariates and the risk scores of models, as columns of a joint model."""
+"""Columns of an imputation model: covariates and the risk scores of models."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PER_SCORE = 10
 
 
 def check_score_times(score_times: Any) -> ScoreTimes:
-    """How many times to read predictions at, or which."""
+    """Return at how many times predictions are read, or at which."""
     if isinstance(score_times, str):
         check_choice(score_times, "score_times", ("auto",))
         return "auto"
@@ -58,7 +58,7 @@ def check_score_times(score_times: Any) -> ScoreTimes:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How predictions become columns: when they are read, how smoothly they act, and what a ridge shrinks."""
+    """The rule by which predictions become columns: the times, the smoothness, and what a ridge shrinks."""
 
     score_times: ScoreTimes = 1
     score_df: int = 1
@@ -87,24 +87,26 @@ def imputation_design(
     scores, others, covariates, bent = parts = tuple(_Columns() for _ in range(4))
     shrunk: dict[str, Ridge] = {ridge: ridge if recipe.shrink else "" for ridge in get_args(Ridge)}
     for name, predicted in predictions.items():
-        read, n_extreme = _scores(predicted, y, recipe.score_times)
+        by_time, n_extreme = _scores(predicted, y, recipe.score_times)
         if n_extreme:
             notes.append(noted("extreme_scores", model=name, n=n_extreme))
-        if not read:
+        if not by_time:
             notes.append(noted("no_risk_score", model=name))
-        for i, (t, raw) in enumerate(read.items()):
-            source, score = Score.fitted(name, t, raw, folds)
-            called = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
+        for i, (t, raw) in enumerate(by_time.items()):
+            centring = None if folds is None else Centring.of(raw, folds)
+            score = raw if centring is None else centring(raw, folds)
+            source = Score(name, t, float(raw.min()), float(raw.max()), centring)
+            label = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
             if i and recipe.score_times == "auto":
-                others.append((Column(called, shrunk["scores"], source), score))
+                others.append((Column(label, shrunk["scores"], source), score))
                 continue
-            scores.append((Column(called, "", source), score))
+            scores.append((Column(label, "", source), score))
             curvature = Curvature.fitted(score, recipe.score_df) if recipe.score_df > 1 else None
             if curvature is not None:
                 for k, values in enumerate(curvature.of(score).T):
-                    called = f"curvature {k + 1} of {name}"
-                    bent.append((Column(called, shrunk["curvature"], source, curvature, k), values))
-        times = [shown_time(t) for t in read if t is not None]
+                    label = f"curvature {k + 1} of {name}"
+                    bent.append((Column(label, shrunk["curvature"], source, curvature, k), values))
+        times = [shown_time(t) for t in by_time if t is not None]
         if times:
             notes.append(noted("score_times", model=name, times=times))
     encoding: Encoding | None = None
@@ -113,24 +115,27 @@ def imputation_design(
         check_length(x, "x_test", len(y), "y_test")
         columns = zip(encoding.names, encoding.matrix(x, "x_test").T, strict=True)
         covariates += [(Column(name, shrunk["covariates"], i), x) for i, (name, x) in enumerate(columns)]
-    made, values = [column for part in parts for column, _ in part], [x for part in parts for _, x in part]
+    candidates, values = (
+        [column for part in parts for column, _ in part],
+        [x for part in parts for _, x in part],
+    )
     chosen = _independent([len(part) for part in parts], values, informative(y.time))
     kept = sorted(chosen)
-    left_out = [column.name for i, column in enumerate(made) if i not in kept]
+    left_out = [column.name for i, column in enumerate(candidates) if i not in kept]
     left_out += () if encoding is None else encoding.left_out
     if left_out:
         notes.append(noted("columns_left_out", columns=left_out))
-    n_scores, n_varying = len(scores), len(made) - len(bent)
+    n_scores, n_varying = len(scores), len(candidates) - len(bent)
     varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
         free = max(1, rarer // _PER_SCORE)
         beyond = [column for column in chosen if column < n_scores][free:]
         for column in beyond:
-            made[column] = replace(made[column], ridge="scores")
+            candidates[column] = replace(candidates[column], ridge="scores")
         if beyond:
             notes.append(noted("scores_shrunk", n=rarer, free=free, scores=free + len(beyond)))
-    sources = tuple(made[i] for i in kept)
+    sources = tuple(candidates[i] for i in kept)
     design = ImputationDesign(
         np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0)),
         tuple(column.name for column in sources),
@@ -145,8 +150,8 @@ def imputation_design(
 
 def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:
     """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
-    read, _ = _scores(predicted, y, 1)
-    score = next(iter(read.values()), None)
+    scores, _ = _scores(predicted, y, 1)
+    score = next(iter(scores.values()), None)
     return score if score is None or folds is None else Centring.of(score, folds)(score, folds)
 
 
@@ -207,7 +212,7 @@ def _scores(
 
 
 def _times(predicted: Predicted, y: Survival, score_times: ScoreTimes) -> FloatArray:
-    """Where the predictions of a model are read: within what is known of them, and where they differ."""
+    """Return the times at which predictions are read: up to the end of their curves, and where subjects differ."""
     if isinstance(predicted, PredictionsAt):
         return predicted.times
     wanted = np.unique(np.minimum(wanted_times(y, score_times), predicted.end))
@@ -223,7 +228,7 @@ def _times(predicted: Predicted, y: Survival, score_times: ScoreTimes) -> FloatA
 
 
 def wanted_times(y: Survival, score_times: ScoreTimes) -> FloatArray:
-    """At which times predictions are to be read; all that "auto" may read."""
+    """Return the times at which predictions are to be read; all that "auto" may read."""
     if isinstance(score_times, tuple):
         return np.array(score_times, dtype=np.float64)
     n_levels = min(3 if score_times == "auto" else score_times, len(y))  # which gives all of the times
@@ -243,7 +248,7 @@ def _where_they_differ(predicted: Predictions) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Centring:
-    """What is added to the scores of each fold, so that all folds have the same mean."""
+    """Shifts of the scores of each fold, so that all folds have the same mean."""
 
     labels: npt.NDArray[Any]
     shifts: FloatArray
@@ -278,15 +283,6 @@ class Score:
     highest: float
     centring: Centring | None = None
 
-    @classmethod
-    def fitted(
-        cls, model: str, t: float | None, score: FloatArray, folds: npt.NDArray[Any] | None
-    ) -> tuple[Score, FloatArray]:
-        """What the finite ``score`` of the subjects fitted to says, and that score centred within folds."""
-        centring = None if folds is None else Centring.of(score, folds)
-        made = cls(model, t, float(score.min()), float(score.max()), centring)
-        return made, score if centring is None else centring(score, folds)
-
     def of(self, predictions: Mapping[str, Predicted], folds: npt.NDArray[Any] | None = None) -> FloatArray:
         """The scores of any subjects."""
         predicted = predictions.get(self.model)
@@ -317,7 +313,7 @@ def within(score: FloatArray, lowest: float, highest: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What a natural spline of a score has beyond the straight line.
+    """The part of a natural spline of a score beyond the straight line.
 
     Over the subjects fitted to, its functions are orthonormal, and orthogonal to that line.
     """
@@ -328,25 +324,20 @@ class Curvature:
 
     @classmethod
     def fitted(cls, score: FloatArray, df: int) -> Curvature | None:
-        """With knots at quantiles of the ``score`` of the subjects fitted to; None where these are too few."""
+        """Put knots at quantiles of the ``score`` of the subjects fitted to; None where these are too few."""
         knots = np.unique(np.quantile(score, np.linspace(*_OUTER_KNOTS, df + 1)))
         if knots.size < 3 or score.size <= knots.size:
             return None
         centre, scale = float(score.mean()), spread_of(score)
-        made = cls(centre, scale, Basis((knots - centre) / scale))
-        columns = made.of(score)
+        plain = cls(centre, scale, Basis((knots - centre) / scale))
+        columns = plain.of(score)
         _, upper = np.linalg.qr(columns)
         kept = np.abs(np.diag(upper)) > _COLLINEAR * np.linalg.norm(columns, axis=0)
         if not kept.all():
             _, upper = np.linalg.qr(columns[:, kept])
         transform = np.zeros((columns.shape[1], upper.shape[1]))
         transform[kept] = np.linalg.inv(upper) * np.sqrt(score.size)
-        return cls(centre, scale, Basis(made.basis.knots, transform[:, 2:]))
-
-    @property
-    def size(self) -> int:
-        """How many functions there are."""
-        return int(self.basis.matrix.shape[1])
+        return cls(centre, scale, Basis(plain.basis.knots, transform[:, 2:]))
 
     def of(self, score: FloatArray) -> FloatArray:
         """The functions of any scores, (n, size)."""
@@ -356,8 +347,8 @@ class Curvature:
 def spread_of(value: FloatArray) -> float:
     """The standard deviation; 0 where it is rounding alone."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float(np.std(value))
-    return 0.0 if found <= 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0))) else found
+        spread = float(np.std(value))
+    return 0.0 if spread <= 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0))) else spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,10 +364,9 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class ImputationDesign(Design):
-    """What an imputation model is given of the subjects fitted to, and how it comes about for any others.
+    """The columns of an imputation model for the subjects fitted to, and how they are made for any others.
 
-    ``sources`` says how each column is made, ``covariates`` how those of the fit were encoded; None where there were
-    none.
+    ``sources`` says how each column is made, ``covariates`` how those of the fit were encoded, where it had any.
     """
 
     sources: tuple[Column, ...] = ()
@@ -390,7 +380,13 @@ class ImputationDesign(Design):
         folds: npt.NDArray[Any] | None = None,
     ) -> FloatArray:
         """The columns of ``n`` subjects with covariates ``x`` and predictions."""
-        given = self._covariates(x, n)
+        if self.covariates is None:
+            covariates = np.empty((n, 0))
+        elif x is None:
+            raise ValueError("x_test is needed: the joint model conditions on covariates.")
+        else:
+            covariates = self.covariates.matrix(x, "x_test")
+            check_length(covariates, "x_test", n, "y_test")
 
         @cache
         def score_of(source: Score) -> FloatArray:
@@ -406,18 +402,9 @@ class ImputationDesign(Design):
         for j, column in enumerate(self.sources):
             source, curvature = column.source, column.curvature
             if not isinstance(source, Score):
-                matrix[:, j] = given[:, source]
+                matrix[:, j] = covariates[:, source]
             elif curvature is None:
                 matrix[:, j] = score_of(source)
             else:
                 matrix[:, j] = bent(source, curvature)[:, column.function]
-        return matrix
-
-    def _covariates(self, x: Any, n: int) -> FloatArray:
-        if self.covariates is None:
-            return np.empty((n, 0))
-        if x is None:
-            raise ValueError("x_test is needed: the joint model conditions on covariates.")
-        matrix = self.covariates.matrix(x, "x_test")
-        check_length(matrix, "x_test", n, "y_test")
         return matrix

@@ -25,8 +25,8 @@ def as_hazard_ratio(value: Any) -> Ratio | None:
         if not value:
             raise ValueError("hazard_ratio must name at least one reason, but is empty.")
         return {
-            str(reason): check_number(each, f"hazard_ratio[{reason!r}]", lower=0.0)
-            for reason, each in value.items()
+            str(reason): check_number(ratio, f"hazard_ratio[{reason!r}]", lower=0.0)
+            for reason, ratio in value.items()
         }
     if np.ndim(value) == 0:
         return check_number(value, "hazard_ratio", lower=0.0)
@@ -46,8 +46,8 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
         raise ValueError(f"{name} must give the reason for each dropout where hazard_ratio is by reason.")
     for reason in ratio:
         if reason not in y.reasons:
-            known = ", ".join(map(repr, y.reasons)) or "none"
-            raise ValueError(f"hazard_ratio must name reasons of {name} ({known}), but has {reason!r}.")
+            reasons = ", ".join(map(repr, y.reasons)) or "none"
+            raise ValueError(f"hazard_ratio must name reasons of {name} ({reasons}), but has {reason!r}.")
 
 
 def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
@@ -99,7 +99,7 @@ def _own(ratio: dict[str, float], y: Survival) -> FloatArray:
 
 
 def in_words(ratio: Ratio) -> str:
-    """How many times the hazard is, for people."""
+    """Return the multiple of the hazard in words."""
     if isinstance(ratio, dict):
         named = ", ".join(f"{value:g} times ({reason})" for reason, value in ratio.items())
         return f"{named} or once (other reasons)"
@@ -109,7 +109,7 @@ def in_words(ratio: Ratio) -> str:
 
 
 def geometric_mean(log_ratio: FloatArray) -> float | None:
-    """Of the ratios that are known; None where none is."""
-    known = log_ratio[np.isfinite(log_ratio)]
+    """Return the geometric mean of the ratios that are finite; None where none is."""
+    finite = log_ratio[np.isfinite(log_ratio)]
     with np.errstate(over="ignore", under="ignore"):  # inf and 0 beyond double precision
-        return float(np.exp(known.mean())) if known.size else None
+        return float(np.exp(finite.mean())) if finite.size else None

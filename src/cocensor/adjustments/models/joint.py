@@ -1,4 +1,4 @@
-"""Who is event-free by a joint model, and how that moves with the subjects that the model was fitted to."""
+"""Imputation by a joint model, and what the subjects that it was fitted to add to scores by it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.base import Fitted, encoded
+from cocensor.adjustments.base import Adjustment, Fitted, encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
 from cocensor.adjustments.models.hazard_ratio import (
@@ -51,30 +51,24 @@ if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
 
 
-class ImputedByJoint(EventWeights):
+class _ImputedByJoint(EventWeights):
     """Weights of subjects of whom some are event-free with the probabilities q given z of a joint model."""
 
     def __init__(
-        self,
-        *args: Any,
-        fit: JointFit,
-        y: Survival | None,
-        z: FloatArray,
-        q: Conditional,
-        **parts: Any,
+        self, *args: Any, fitted: ImputationFromJoint, z: FloatArray, q: Conditional, **parts: Any
     ) -> None:
-        super().__init__(*args, model=fit.model, **parts)
-        self._fit, self._y, self._z, self._q = fit, y, z, q
+        super().__init__(*args, model=fitted.joint.model, **parts)
+        self._fitted, self._z, self._q = fitted, z, q
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
-        self._check_known()
-        return self._y
+        _ = self._influence  # refuses where it is not known how they move the model
+        return self._fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
-        """By the copula, or as assumed."""
+        """The hazard ratio right after leaving that the copula implies, or that is assumed."""
         rows = np.concatenate([imputed.rows for imputed in self.modelled])
         return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
 
@@ -84,21 +78,20 @@ class ImputedByJoint(EventWeights):
         return (noted("hazard_kept_from_falling"),) if self._influence.held else ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
+        """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
         return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """The same of several parts, whose derivatives by the parameters are added up first."""
+        """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""
         influence = self._influence
-        # At times before all censorings nothing is imputed.
-        found = [
-            part.status._parameter_gradient(influence.model, part.functionals)
-            for part in parts
-            if isinstance(part.status, ImputedByJoint)
-        ]
-        if not found:
+        sums: list[FloatArray] = []
+        for part in parts:
+            if isinstance(part.status, _ImputedByJoint):  # at times before all censorings nothing is imputed
+                added = part.status._parameter_gradient(influence.model, part.functionals)
+                sums = [one + other for one, other in zip(sums, added, strict=True)] if sums else [*added]
+        if not sums:
             return
-        gradient, by_shares = (sum(each, np.zeros(())) for each in zip(*found, strict=True))
+        gradient, by_shares = sums
         yield from influence.psi(gradient)
         shares = None if self._q.ratio is None else self._q.ratio.influence
         if shares is not None:
@@ -107,50 +100,51 @@ class ImputedByJoint(EventWeights):
     def _parameter_gradient(
         self, model: JointModel, functionals: Functionals
     ) -> tuple[FloatArray, FloatArray]:
-        """How values move with the parameters of the joint model, and with the shares of hazard ratios."""
+        """Return derivatives by the parameters of the joint model, and by the shares of hazard ratios."""
 
         def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
             for gradient in functionals.gradients:
                 block = gradient.of_subjects(rows).part(columns)
                 yield block.event_free - block.event
 
-        return parameter_gradient(
-            model,
-            self._q,
-            self._z,
-            [imputed.in_order for imputed in self.modelled],
-            gains,
-            len(functionals.gradients),
-            functionals.time_weights,
-        )
+        imputed = [modelled.in_order for modelled in self.modelled]
+        n_models = len(functionals.gradients)
+        return parameter_gradient(model, self._q, self._z, imputed, gains, n_models, functionals.time_weights)
 
     @property
     def _influence(self) -> JointInfluence:
-        """How the sample moves the model, where that is known."""
-        return JointInfluence(*self._check_known(), self._fit.needed)
-
-    def _check_known(self) -> tuple[JointProblem, Minimum]:
-        """The fit, where it is known how the sample moves it; else a refusal."""
-        problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
-        if problem is None or optimum is None or problem.likelihood.weight is not None:
-            raise ValueError(FITTED_ELSEWHERE)
-        if not optimum.converged:
-            raise ValueError("the joint model did not converge.")
-        if optimum.bound:
-            raise ValueError(
-                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
-            )
-        return problem, optimum
+        return self._fitted.joint.influence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImputationFromJoint(Fitted):
+class FittedJoint(Fitted):
+    """An adjustment by a joint model of the subjects ``y``; a copy for others has the model alone."""
+
+    adjustment: Adjustment
+    joint: JointFit
+    y: Survival | None
+
+    def for_others(self) -> Fitted:
+        """The joint model."""
+        return replace(self, joint=self.joint.model_alone, y=None)
+
+    def with_copula(self, copula: Any) -> Fitted:
+        """Return a fit under another copula, from the fits so far."""
+        return replace(
+            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
+        )
+
+    def forget(self) -> None:
+        """The designs of the joint model."""
+        if self.joint.problem is not None:
+            self.joint.problem.likelihood.forget()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImputationFromJoint(FittedJoint):
     """Imputation by a joint model."""
 
     adjustment: Imputation
-    joint: JointFit
-    #: The subjects that it was fitted to; None in a copy for others.
-    y: Survival | None
     #: What the subjects that it was fitted to are given, where these are the test subjects.
     design: ImputationDesign | None = None
     notes: tuple[Note, ...] = ()
@@ -163,19 +157,8 @@ class ImputationFromJoint(Fitted):
         design = None if self.design is None else self.design[:0]
         return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
 
-    def forget(self) -> None:
-        """The designs of the joint model."""
-        if self.joint.problem is not None:
-            self.joint.problem.likelihood.forget()
-
-    def with_copula(self, copula: Any) -> Fitted:
-        """Fitted again, from the fits so far."""
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
-
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
-        """The same fit at independence."""
+        """Return the fit at independence with a hazard ratio."""
         if not self.adjustment.takes_hazard_ratio:
             return super().with_hazard_ratio(ratio)  # refuses
         adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
@@ -186,7 +169,7 @@ class ImputationFromJoint(Fitted):
         return replace(self, adjustment=adjustment, joint=joint)
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
-        """Fitted by case weights, with the same design."""
+        """Return a fit by case weights, with the same design."""
         rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
@@ -225,21 +208,20 @@ class ImputationFromJoint(Fitted):
         for kind, late in ((q.ended, True), (~q.ended, False)):
             rows = np.flatnonzero(unknown & kind)
             modelled.append(Modelled(rows, cut[rows], q, placed=partial(q.placed, rows=rows, ended=late)))
-        return ImputedByJoint(
+        return _ImputedByJoint(
             grid,
             cut,
             event_free=CERTAIN,
             event=CERTAIN,
             modelled=tuple(modelled),
             notes=self.notes,
-            fit=self.joint,
-            y=self.y,
+            fitted=self,
             z=z,
             q=q,
         )
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Always; warns of times that nobody's hazard is known at, where these are asked for."""
+        """Return infinity; warns of times beyond the data of the joint model."""
         model = self.joint.model
         if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
             warnings.warn(
@@ -264,7 +246,7 @@ class ImputationFromJoint(Fitted):
 
     @cached_property
     def _later(self) -> HazardRatio | None:
-        """Of those who drop out later."""
+        """The ratios of those who drop out later."""
         return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)
 
 
@@ -293,15 +275,6 @@ class JointSettings:
         if copula is not None and copula != self.model.copula:
             raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
 
-    def problem(self, X: Any, y: Survival, of: str) -> JointProblem:
-        """A sample, called ``of``, made ready for fits with any copula."""
-        try:
-            return JointProblem.of(
-                X, y, margins=self.margins, knots=self.knots, penalty=self.penalty, time_kind=self.time_kind
-            )
-        except ValueError as error:
-            raise ValueError(f"the joint model cannot be fitted to {of}: {error}") from error
-
 
 @dataclass(frozen=True, eq=False)
 class JointFit:
@@ -322,14 +295,23 @@ class JointFit:
         if settings.model is not None:
             return cls(settings.model)
         try:
-            return cls(None, settings.problem(X, y, sample)).with_copula(copula)
+            problem = JointProblem.of(
+                X,
+                y,
+                margins=settings.margins,
+                knots=settings.knots,
+                penalty=settings.penalty,
+                time_kind=settings.time_kind,
+            )
+            return cls(None, problem).with_copula(copula)
         except ValueError as error:
+            missing = f"the joint model cannot be fitted to {sample}: {error}"
             if not y.n_events or (y.event | (y.time == y.t_max)).all():
-                return cls(None, missing=str(error))
-            raise
+                return cls(None, missing=missing)
+            raise ValueError(missing) from error
 
     def with_copula(self, copula: Any) -> JointFit:
-        """Fitted to the same sample under another copula, starting from the fits so far."""
+        """Return a fit to the same sample under another copula, starting from the fits so far."""
         if self.problem is None:
             return self
         with one_blas_thread:
@@ -337,7 +319,7 @@ class JointFit:
         return JointFit(model, self.problem, optimum=optimum)
 
     def resampled(self, rows: Rows, copula: Any) -> JointFit:
-        """Fitted to ``rows`` drawn from the same sample, by case weights; design, knots and kind of times are kept."""
+        """Return a fit to ``rows`` of the sample by case weights, with the same design, knots and kind of times."""
         if self.model is None:
             return self
         if self.problem is None:
@@ -347,8 +329,22 @@ class JointFit:
 
     @property
     def model_alone(self) -> JointFit:
-        """Without the sample: nothing can be fitted again, and nothing is known of the error."""
+        """The fit without the sample: it cannot be fitted again, and nothing is known of its error."""
         return JointFit(self.model, missing=self.missing)
+
+    @property
+    def influence(self) -> JointInfluence:
+        """The influence of the sample on the model, or a refusal that says why it is not known."""
+        if self.problem is None or self.optimum is None or self.problem.likelihood.weight is not None:
+            raise ValueError(FITTED_ELSEWHERE)
+        model = self.needed
+        if not self.optimum.converged:
+            raise ValueError("the joint model did not converge.")
+        if self.optimum.bound:
+            raise ValueError(
+                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
+            )
+        return JointInfluence(self.problem, self.optimum, model)
 
     @property
     def needed(self) -> JointModel:

@@ -1,32 +1,37 @@
-"""The status that is imputed from margins, and what the subjects that these were fitted to add to scores by it."""
+"""Imputation from margins, and what the subjects that these were fitted to add to scores by it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival, log1mexp
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, refuse_beyond
+from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.models.hazard_ratio import geometric_mean
 from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled, NothingFitted, cut_where_unknown
+from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import ArchimedeanCopula, Copula
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.margin import given_dropout, given_end
 from cocensor.estimators.margin_influence import MarginGradient, PullBack
+
+if TYPE_CHECKING:
+    from cocensor.adjustments.imputation import Imputation
 
 _SIDES: tuple[Side, Side] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedMargin(Fitted):
-    """What rests on Copula-Graphic margins of the subjects ``y``; a copy for others knows their curves alone."""
+    """An adjustment by Copula-Graphic margins of the subjects ``y``; a copy for others has their curves alone."""
 
     adjustment: Adjustment
     y: Survival | None
@@ -37,12 +42,12 @@ class FittedMargin(Fitted):
         return replace(self, y=None, margin=self.margin.without_sample())
 
     def with_copula(self, copula: Any) -> Fitted:
-        """Fitted again."""
+        """Return a fit under another copula."""
         return self.adjustment.with_copula(copula).fit(self.y)
 
 
 @dataclass(frozen=True, eq=False)
-class MarginsAt:
+class _MarginsAt:
     """The margins where imputation reads them: S_E at the sorted times, and by subject S_E and S_C at its censoring.
 
     ``before`` and ``after`` are S_C before and after it; without ``dropout`` they are not read. ``last`` says where
@@ -58,20 +63,20 @@ class MarginsAt:
 
     @classmethod
     def of(
-        cls, margin: CopulaGraphic, y: Survival, grid: TimeGrid, asked: BoolArray, *, dropout: bool
-    ) -> MarginsAt:
-        """Of those ``asked`` for; others have 1."""
+        cls, margin: CopulaGraphic, y: Survival, grid: TimeGrid, imputed: BoolArray, *, dropout: bool
+    ) -> _MarginsAt:
+        """Return the margins for those ``imputed``; others have 1."""
         n = len(y)
         s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
         s_c, before, after = np.ones(n), np.ones(n), np.ones(n)
-        s_c[asked] = margin.predict(y.time[asked], tail="last")
+        s_c[imputed] = margin.predict(y.time[imputed], tail="last")
         if (s_c == 0).any():
             rule = "y_test must not be censored after the training curve has reached 0"
             refuse_first(s_c == 0, y.time, rule)
         if not dropout:
             return cls(False, s_t, s_c, before, after, np.zeros(n, dtype=bool))
         c = np.minimum(y.time, margin.t_max_)  # held there, where the tail allows it
-        dropped, ended = asked & y.dropout, asked & ~y.dropout
+        dropped, ended = imputed & y.dropout, imputed & ~y.dropout
         if dropped.any():
             before[dropped], after[dropped] = margin.dropout_limits(c[dropped])
         before[ended], after[ended] = (margin.dropout_survival(c[ended], side) for side in _SIDES)
@@ -81,57 +86,99 @@ class MarginsAt:
         return cls(True, s_t, s_c, before, after, last)
 
 
-class ImputedFromMargins(EventWeights):
-    """The answer of imputation given nothing, of whom it is ``asked`` for."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ImputationFromMargins(FittedMargin):
+    """Imputation given nothing."""
+
+    adjustment: Imputation
+
+    def weights_for(
+        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
+    ) -> EventWeights:
+        """Return who is event-free given the censoring, or given nothing but survival up to it."""
+        y, margin, tail = sample.y, self.margin, self.adjustment.tail
+        cut, imputed = cut_where_unknown(y, grid)
+        if not imputed.any():
+            return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN)
+        refuse_beyond(tail, grid.times, margin.support_, "times")
+        refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
+        dropout = self.adjustment.conditioning == "dropout" and not margin.copula.is_independence
+        at = _MarginsAt.of(margin, y, grid, imputed, dropout=dropout)
+        if dropout:
+            modelled = given_censoring(
+                y,
+                cut,
+                imputed,
+                margin.copula,
+                lambda _, columns: at.s_t[columns],
+                at.s_c,
+                at.before,
+                at.after,
+            )
+        else:
+            rows = np.flatnonzero(imputed)
+            modelled = (Modelled.product(rows, cut[rows], 1.0 / at.s_c, at.s_t),)
+        parts: dict[str, Any] = {"event_free": CERTAIN, "event": CERTAIN, "modelled": modelled}
+        if self.y is None:
+            return EventWeights(grid, cut, **parts)
+        return _ImputedFromMargins(grid, cut, y=y, imputed=imputed, at=at, fitted=self, **parts)
+
+    @cached_property
+    def pull(self) -> PullBack:
+        """The way from the margins to the sample, which is the same for all times."""
+        assert self.y is not None
+        return PullBack(self.y, self.margin)
+
+
+class _ImputedFromMargins(EventWeights):
+    """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins."""
 
     def __init__(
         self,
         *args: Any,
         y: Survival,
-        asked: BoolArray,
-        at: MarginsAt,
-        margin: CopulaGraphic,
-        fitted_to: Survival,
-        pull: Callable[[], PullBack],
+        imputed: BoolArray,
+        at: _MarginsAt,
+        fitted: ImputationFromMargins,
         **parts: Any,
     ) -> None:
         super().__init__(*args, **parts)
-        self.y, self.asked, self.at, self.margin = y, asked, at, margin
-        self._sample, self._pull = fitted_to, pull
+        self.y, self.imputed, self.at, self._fitted = y, imputed, at, fitted
+        self.copula = fitted.margin.copula
 
     @property
-    def sample(self) -> Survival:
+    def sample(self) -> Survival | None:
         """The outcomes that the margins were fitted to."""
-        return self._sample
+        return self._fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
-        """By the copula at the margins; None where it is forgotten that a subject dropped out."""
-        dropped, at, copula = self.asked & self.y.dropout, self.at, self.margin.copula
+        """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
+        dropped, at, copula = self.imputed & self.y.dropout, self.at, self.copula
         if not at.dropout:
             return 1.0 if copula.is_independence and dropped.any() else None
         middle = 0.5 * (at.before + at.after)
         # Where a margin is 1 still, nothing is known of its hazard.
         rows = np.flatnonzero(dropped & (at.s_c < 1) & (middle < 1))
-        x, y = (hazard_from_survival(each[rows]) for each in (at.s_c, middle))
+        x, y = hazard_from_survival(at.s_c[rows]), hazard_from_survival(middle[rows])
         with np.errstate(all="ignore"):
             log_ratio = copula.log_cross_ratio_hazard(x, y)
         return geometric_mean(log_ratio)
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        r"""What each subject of the ``sample`` adds by way of the two margins.
+        r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.margin_influence.PullBack`).
         """
-        pull = self._pull()
+        pull = self._fitted.pull
         chain = _Chain(self, functionals, pull)
         size, width = functionals.size, self.grid.sorted.size
         return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
 
 
-class _Asked(NamedTuple):
+class _SameForm(NamedTuple):
     """Test subjects in the order of their censorings, whose chances have the same form.
 
     ``rows`` are those of the margins at the censorings; ``early`` says which come before the first step of S_C.
@@ -147,43 +194,45 @@ class _Asked(NamedTuple):
 class _Chain:
     """Gradients of functionals by the margins, from their gradients by the weights."""
 
-    def __init__(self, status: ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
-        self._functionals, self._at, self._copula = functionals, status.at, status.margin.copula
-        dropouts = status.sample.time[status.sample.dropout]
+    def __init__(self, weights: _ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
+        self._functionals, self._at, self._copula = functionals, weights.at, weights.copula
+        sample = weights.sample
+        assert sample is not None
+        dropouts = sample.time[sample.dropout]
         self._first_step = int(pull.row(dropouts.min(initial=np.inf, keepdims=True))[0])
-        self._time_rows = pull.row(status.grid.sorted)
-        self._n_times = int(np.count_nonzero(status.at.s_t))  # from where S_E is 0 it stays there
-        self._asked = list(self._kinds(status, pull))
-        early = any(kind.early.any() for kind in self._asked)
+        self._time_rows = pull.row(weights.grid.sorted)
+        self._n_times = int(np.count_nonzero(weights.at.s_t))  # from where S_E is 0 it stays there
+        self._kinds = list(self._by_form(weights, pull))
+        early = any(kind.early.any() for kind in self._kinds)
         #: From this row on nothing is read.
         self.stop = 1 + max(int(self._time_rows[-1]), self._first_step if early else 0)
-        # By S_E at each time, and by S_C after its first step: known once all subjects were asked.
-        self._by_time = np.zeros((len(functionals.gradients), status.grid.sorted.size))
+        # By S_E at each time, and by S_C after its first step: known once all censorings are through.
+        self._by_time = np.zeros((len(functionals.gradients), weights.grid.sorted.size))
         self._by_first_step = np.zeros(functionals.size)
 
-    def _kinds(self, status: ImputedFromMargins, pull: PullBack) -> Iterator[_Asked]:
-        at, y, asked = status.at, status.y, status.asked
+    def _by_form(self, weights: _ImputedFromMargins, pull: PullBack) -> Iterator[_SameForm]:
+        at, y, imputed = weights.at, weights.y, weights.imputed
         step = at.before > at.after
-        kinds: tuple[tuple[BoolArray, _ChanceOf], ...] = ((asked, _of_survival),)
+        forms: tuple[tuple[BoolArray, _ChanceOf], ...] = ((imputed, _of_survival),)
         if at.dropout:
-            kinds = (
-                (asked & at.last, _of_last),
-                (asked & ~at.last & ~y.dropout, _of_end),
-                (asked & ~at.last & y.dropout & step, _of_step),
-                (asked & ~at.last & y.dropout & ~step, _of_dropout),
+            forms = (
+                (imputed & at.last, _of_last),
+                (imputed & ~at.last & ~y.dropout, _of_end),
+                (imputed & ~at.last & y.dropout & step, _of_step),
+                (imputed & ~at.last & y.dropout & ~step, _of_dropout),
             )
-        for mask, chance in kinds:
+        for mask, chance in forms:
             subjects = np.flatnonzero(mask)
             subjects = subjects[np.argsort(y.time[subjects], kind="stable")]
             c = y.time[subjects]
             rows = pull.row(c)
             early = y.dropout[subjects] & (rows < self._first_step)
-            yield _Asked(subjects, rows, status.grid.cut(c), early, chance)
+            yield _SameForm(subjects, rows, weights.grid.cut(c), early, chance)
 
     def at_censorings(self, rows: slice) -> MarginGradient:
-        """By the margins at the censorings that fall on some rows of theirs."""
+        """Return gradients by the margins at the censorings that fall on some rows of theirs."""
         event, before, after = (np.zeros((rows.stop - rows.start, self._functionals.size)) for _ in range(3))
-        for kind in self._asked:
+        for kind in self._kinds:
             first, last = np.searchsorted(kind.rows, (rows.start, rows.stop))
             for part in row_blocks(last - first, self._n_times):
                 some = slice(first + part.start, first + part.stop)
@@ -195,7 +244,7 @@ class _Chain:
         return MarginGradient(event, before, after) if self._at.dropout else MarginGradient(event)
 
     def at_times(self, rows: slice) -> MarginGradient:
-        """By S_E at the times, and by S_C after its first step where that stands in."""
+        """Return gradients by S_E at the times, and by S_C after its first step where that stands in."""
         event = np.zeros((rows.stop - rows.start, self._functionals.size))
         weights = self._functionals.time_weights
         for k in np.flatnonzero((self._time_rows >= rows.start) & (self._time_rows < rows.stop)):
@@ -207,25 +256,25 @@ class _Chain:
         return MarginGradient(event, None, after)
 
     def _of(
-        self, kind: _Asked, some: slice
+        self, kind: _SameForm, some: slice
     ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
-        """By S_E at the censorings of some subjects, and by S_C before and after these, (subjects, functionals)."""
+        """Return gradients by S_E at the censorings of some subjects, and by S_C before and after these."""
         at, subjects, cut = self._at, kind.subjects[some], kind.cut[some]
         columns = slice(int(cut[0]), self._n_times)
         if columns.start >= columns.stop:
             return None, None, None
         x_t = hazard_from_survival(at.s_t[columns])
         x_c, before, after = (
-            hazard_from_survival(each[subjects])[:, None] for each in (at.s_c, at.before, at.after)
+            hazard_from_survival(survival[subjects])[:, None] for survival in (at.s_c, at.before, at.after)
         )
         at_t = kind.chance(self._copula, x_t[None], before, after)
         at_c = kind.chance(self._copula, x_c, before, after)
-        asked = cut[:, None] <= np.arange(columns.start, columns.stop)
-        q = np.exp(np.where(asked, np.minimum(at_t.log - at_c.log, 0.0), -np.inf))
+        after_cut = cut[:, None] <= np.arange(columns.start, columns.stop)
+        q = np.exp(np.where(after_cut, np.minimum(at_t.log - at_c.log, 0.0), -np.inf))
         gains = []
         for m, gradient in enumerate(self._functionals.gradients):
-            found = gradient.of_subjects(subjects).part(columns)
-            gains.append((found.event_free - found.event) * q)
+            block = gradient.of_subjects(subjects).part(columns)
+            gains.append((block.event_free - block.event) * q)
             self._by_time[m, columns] += np.einsum(
                 "ij,ij->j", gains[-1], np.broadcast_to(at_t.by_event, q.shape)
             )
@@ -245,52 +294,17 @@ class _Chain:
         return summed(-at_c.by_event), between(at_t.by_before, at_c.by_before), by_after
 
 
-def impute_from_margins(
-    margin: CopulaGraphic,
-    y: Survival,
-    grid: TimeGrid,
-    *,
-    dropout: bool,
-    tail: Hold,
-    sample: Survival | None,
-    pull: Callable[[], PullBack],
-) -> EventWeights:
-    """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it.
-
-    The margins were fitted to the ``sample``, to which ``pull`` leads back, where it is known.
-    """
-    cut, asked = cut_where_unknown(y, grid)
-    if not asked.any():
-        return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN)
-    refuse_beyond(tail, grid.times, margin.support_, "times")
-    refuse_beyond(tail, np.where(asked, y.time, 0.0), margin.support_, "y_test")
-    at = MarginsAt.of(margin, y, grid, asked, dropout=dropout and not margin.copula.is_independence)
-    if at.dropout:
-        modelled = given_censoring(
-            y, cut, asked, margin.copula, lambda rows, columns: at.s_t[columns], at.s_c, at.before, at.after
-        )
-    else:
-        inverse, rows = 1.0 / at.s_c, np.flatnonzero(asked)
-        modelled = (Modelled.product(rows, cut[rows], inverse, at.s_t),)
-    parts: dict[str, Any] = {"event_free": CERTAIN, "event": CERTAIN, "modelled": modelled}
-    if sample is None:
-        return EventWeights(grid, cut, **parts)
-    return ImputedFromMargins(
-        grid, cut, y=y, asked=asked, at=at, margin=margin, fitted_to=sample, pull=pull, **parts
-    )
-
-
 def given_censoring(
     y: Survival,
     cut: IntArray,
-    asked: BoolArray,
+    imputed: BoolArray,
     copula: Copula,
     event_survival: Callable[[Rows, slice], FloatArray],
     s_c: FloatArray,
     above: FloatArray,
     below: FloatArray,
 ) -> tuple[Modelled, ...]:
-    """Those ``asked`` for, imputed given C = c after a dropout and C > c after an end of study.
+    """Return the chances of those ``imputed``, given C = c after a dropout and C > c after an end of study.
 
     ``event_survival`` gives S_E at some of the sorted times, ``s_c`` is S_E at each subject's censoring, and ``above``
     and ``below`` are S_C before and after it.
@@ -299,7 +313,7 @@ def given_censoring(
 
     def dropped_out(rows: Rows, columns: slice) -> FloatArray:
         c = s_c[rows][:, None]
-        # Before the cut nothing is asked: there t may be before c.
+        # Before the cut nothing counts: there t may be before c.
         s = np.minimum(event_survival(rows, columns), c)
         return given_dropout(copula, s, c, above[rows][:, None], below[rows][:, None])
 
@@ -309,9 +323,9 @@ def given_censoring(
 
     step = above > below
     kinds = (
-        (asked & ~ended & step, dropped_out),
-        (asked & ~ended & ~step, dropped_out),
-        (asked & ended, outlasted),
+        (imputed & ~ended & step, dropped_out),
+        (imputed & ~ended & ~step, dropped_out),
+        (imputed & ended, outlasted),
     )
     return tuple(Modelled(np.flatnonzero(mask), cut[mask], q) for mask, q in kinds)
 
@@ -412,5 +426,5 @@ def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[F
 def _by_both(
     copula: ArchimedeanCopula, log_rate: FloatArray, x: FloatArray, y: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """By x and y, from the log of the rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
+    """Return derivatives by x and y, from the log rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
     return -np.exp(copula.log_elasticity(x) + log_rate), -np.exp(copula.log_elasticity(y) + log_rate)

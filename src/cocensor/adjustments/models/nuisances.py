@@ -60,25 +60,25 @@ Learners = Literal["auto"] | Learner | tuple[Learner, ...]
 
 
 def check_learners(learners: Any, name: str) -> Any:
-    """Learners as they are asked for: a word, an object, or a tuple of these."""
+    """Return learners as they are given: a word, an object, or a tuple of these."""
     if isinstance(learners, str) and learners == "auto":
         return learners
     several = isinstance(learners, list | tuple)
     if several and not learners:
         raise ValueError(f"{name} is empty: at least one learner is needed.")
-    for each in learners if several else [learners]:
-        if isinstance(each, str):
-            check_choice(each, name, ("auto", "cox", "forest") if not several else ("cox", "forest"))
-        elif isinstance(each, type) or not (hasattr(each, "fit") and hasattr(each, "predict")):
+    for learner in learners if several else [learners]:
+        if isinstance(learner, str):
+            check_choice(learner, name, ("cox", "forest") if several else ("auto", "cox", "forest"))
+        elif isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             raise TypeError(
                 f"{name} must be 'auto', 'cox', 'forest', an object with fit and predict, or several of these, but is "
-                f"{each!r}."
+                f"{learner!r}."
             )
     return tuple(learners) if several else learners
 
 
 def resolved(learners: Learners) -> tuple[Learner, ...]:
-    """The learners themselves; by default a Cox model and, where scikit-survival is there, a forest."""
+    """Return the learners themselves; by default a Cox model and, where scikit-survival is there, a forest."""
     if isinstance(learners, tuple):
         return learners
     if isinstance(learners, str) and learners == "auto":
@@ -87,9 +87,11 @@ def resolved(learners: Learners) -> tuple[Learner, ...]:
 
 
 def in_words(learners: tuple[Learner, ...]) -> str:
-    """What the learners are called."""
-    known = {"cox": "a Cox model", "forest": "a random survival forest"}
-    return " and ".join(known[each] if isinstance(each, str) else type(each).__name__ for each in learners)
+    """Return what the learners are called."""
+    names = {"cox": "a Cox model", "forest": "a random survival forest"}
+    return " and ".join(
+        names[learner] if isinstance(learner, str) else type(learner).__name__ for learner in learners
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,17 +102,17 @@ class Hazard:
     log_ratio: FloatArray
 
     def at(self, times: FloatArray, rows: Rows, side: Side = "right") -> FloatArray:
-        """That of each of ``rows`` at its own time."""
+        """The hazard of each of ``rows`` at its own time."""
         return self.over(np.asarray(self.log_baseline(times, side)), rows)
 
     def over(self, log_baseline: FloatArray, rows: Rows) -> FloatArray:
-        """That of ``rows`` over a baseline whose logarithm is known already; the two broadcast."""
+        """The hazard of ``rows`` over a baseline whose logarithm is known already; the two broadcast."""
         return np.exp(np.minimum(log_baseline + self.log_ratio[rows], LOG_LARGEST_HAZARD))
 
 
 @dataclass(frozen=True, eq=False)
 class Nuisance:
-    r"""What one margin, event or dropout, is learned from: a sample in folds.
+    r"""The sample, in folds, that one margin, event or dropout, is learned from.
 
     Each learner is fitted with each fold left out, and gives the subjects of that fold a risk score s. A Cox model of
     these scores makes one hazard of them, :math:`\Lambda(t \mid x) = \Lambda_0(t) \exp \sum_l w_l s_l(x)` with w ≥ 0: a
@@ -148,7 +150,7 @@ class Nuisance:
 
     @cached_property
     def _by_fold(self) -> dict[int, tuple[RiskScore, ...]]:
-        """What is learned with each fold left out."""
+        """The scores learned with each fold left out."""
         return {int(k): self._learned(self.fold != k) for k in np.unique(self.fold)}
 
     def _learned(self, fitted: BoolArray) -> tuple[RiskScore, ...]:
@@ -202,17 +204,31 @@ class CrossFitted:
     models: dict[int, tuple[HazardModel, HazardModel]]
 
     @classmethod
-    def of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
-        """Both margins of one sample."""
+    def to(
+        cls,
+        x: FloatArray,
+        y: Survival,
+        learners: tuple[tuple[Learner, ...], tuple[Learner, ...]],
+        n_folds: int,
+        seed: int,
+    ) -> CrossFitted:
+        """Return both margins of a sample, with learners of each, to be fitted when needed."""
+        place = places(y, x, seed)
+        fold = dealt(place, y.event, n_folds)
+        event = Nuisance(x, y, "event", learners[0], place, fold, seed)
+        return cls._of(event, replace(event, of="dropout", learners=learners[1]))
+
+    @classmethod
+    def _of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
         keys, fold = _keys(event.y, event.x), event.fold
         order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
         return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
 
     def drawn(self, rows: Rows) -> CrossFitted:
-        """Fitted to ``rows`` of the sample, which stay in their folds."""
+        """Return the same of ``rows`` of the sample, which stay in their folds."""
         assert self.nuisances is not None
         event, dropout = self.nuisances
-        return self.of(event.drawn(rows), dropout.drawn(rows))
+        return self._of(event.drawn(rows), dropout.drawn(rows))
 
     @property
     def for_others(self) -> CrossFitted:
@@ -222,7 +238,7 @@ class CrossFitted:
         return replace(self, nuisances=None)
 
     def parts(self, y: Survival, x: FloatArray) -> Iterator[tuple[Rows, Hazard, Hazard]]:
-        """Some subjects at a time, and the hazards of their events and dropouts."""
+        """Return some subjects at a time, and the hazards of their events and dropouts."""
         fold = self._fold_of(y, x)
         for k in np.unique(fold).tolist():
             rows = np.flatnonzero(fold == k)
@@ -278,9 +294,8 @@ def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:
     """A number for each subject that tells it from others, by its outcome and covariates."""
     key = np.where(y.event, np.uint64(1), np.uint64(0))
     for column in (y.time, *x.T):
-        key = splitmix64(
-            key * GOLDEN + (np.ascontiguousarray(column) + 0.0).view(np.uint64)
-        )  # -0.0 becomes 0.0
+        bits = (np.ascontiguousarray(column) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+        key = splitmix64(key * GOLDEN + bits)
     return key
 
 
@@ -298,7 +313,7 @@ class _Proportional:
 
 
 def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool = False) -> _Proportional:
-    """Fitted with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
+    """Fit with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
     centre, scale = centre_and_scale(x)
     slope = np.zeros(scale.size)
     if not (y.event.any() if of == "event" else (~y.event).any()):
