@@ -20,7 +20,7 @@ import pandas as pd
 from sksurv.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.adjustments import CERTAIN, EventWeights, Modelled
+from cocensor.adjustments import EventWeights, Modelled
 from cocensor.metrics import Linear, SectionMetric
 from cocensor.views.plots import CurveDisplay
 
@@ -115,7 +115,7 @@ class FittedFailures(cc.adjustments.Fitted):
                 (rows.size, columns.stop - columns.start), 1 - self.adjustment.share
             ),
         )
-        return EventWeights(grid, cut, event_free=CERTAIN, event=CERTAIN, modelled=(left,))
+        return EventWeights(grid, cut, modelled=(left,))
 
 
 cc.adjustments.register_adjustment("failures", Failures, label="dropout is failure")

@@ -248,7 +248,11 @@ def test_where_no_two_subjects_can_be_compared_there_is_none():
         np.array([1]), np.zeros(1, dtype=int), lambda rows, columns: np.tile(q[columns], (rows.size, 1))
     )
     status = EventWeights(
-        TimeGrid.of(times), np.zeros(2, dtype=int), event=((np.array([0.0, 1.0]), None),), modelled=(alone,)
+        TimeGrid.of(times),
+        np.zeros(2, dtype=int),
+        event_free=(),
+        event=((np.array([0.0, 1.0]), None),),
+        modelled=(alone,),
     )
     for metric in (PLAIN, BY_TIME):
         curves = cc.Predictions(times, q ** np.array([[1.0], [0.7]]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import CERTAIN, EventWeights, Modelled
+from cocensor.adjustments import EventWeights, Modelled
 from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Predictions
 from cocensor.data.times import TimeGrid
@@ -49,7 +49,7 @@ def status_with(a, b, normaliser=N, metric=None):
         Modelled(rows, none, lambda some, columns: (a + b)[some, columns], observed=True),
         Modelled(rows, none, lambda some, columns: -b[some, columns]),
     )
-    return EventWeights(grid, none, modelled=modelled, normaliser=normaliser)
+    return EventWeights(grid, none, event_free=(), event=(), modelled=modelled, normaliser=normaliser)
 
 
 def value(metric, status):
@@ -135,9 +135,7 @@ def test_kinds_of_weights_sum_what_they_show():
         Modelled(rows[1::2], cut[1::2], lambda some, columns: q[some, columns], before=True),
     ):
         event_free = ((q[:, 0], None), (None, SORTED))
-        status = EventWeights(
-            TimeGrid.of(SORTED), cut[::-1], event_free=event_free, event=CERTAIN, modelled=(modelled,)
-        )
+        status = EventWeights(TimeGrid.of(SORTED), cut[::-1], event_free=event_free, modelled=(modelled,))
         p = PREDICTED(SORTED)
         direct = (status.a * (1 - p) ** 2 + status.b * p**2).mean(axis=0)
         found = cc.metric("ibs").evaluate(status, {"m": PREDICTED})["m"]

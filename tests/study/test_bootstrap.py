@@ -10,7 +10,7 @@ import pytest
 
 import cocensor as cc
 from cocensor import _parallel
-from cocensor.adjustments import CERTAIN, Adjustment, EventWeights, Fitted, unregister_adjustment
+from cocensor.adjustments import Adjustment, EventWeights, Fitted, unregister_adjustment
 from cocensor.adjustments.samples import Resample
 from cocensor.estimators import KaplanMeier
 from cocensor.simulate import SyntheticDesign
@@ -64,7 +64,7 @@ class FittedHalves(Fitted):
         if y.t_max < TEST.y.t_max:
             raise ValueError("the last subject is missing.")
         until = np.where(y.event, y.time, 2 * y.time)
-        return EventWeights(grid, grid.cut(until), event_free=CERTAIN, event=CERTAIN)
+        return EventWeights(grid, grid.cut(until))
 
 
 # --- agreement with the analytic errors ----------------------------------------------------------------------

@@ -10,7 +10,6 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import (
-    CERTAIN,
     Adjustment,
     EventWeights,
     Fitted,
@@ -133,7 +132,7 @@ class FittedBlend(Fitted):
         q = 0.5 * (half[0] + half[1])
         at_once = np.zeros(len(y), int)
         blend = Modelled(np.arange(len(y)), at_once, lambda rows, columns: q[rows, columns])
-        return EventWeights(grid, at_once, event=CERTAIN, modelled=(blend,))
+        return EventWeights(grid, at_once, modelled=(blend,))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from cocensor.adjustments.registry import (
     register_adjustment,
     unregister_adjustment,
 )
-from cocensor.adjustments.weights import CERTAIN as CERTAIN  # a plain tuple: it has no page of its own
 from cocensor.adjustments.weights import EventWeights, Modelled
 
 __all__ = [

@@ -21,7 +21,7 @@ from cocensor.adjustments.models.nuisances import (
     resolved,
 )
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
+from cocensor.adjustments.weights import EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample, no_score_from
 from cocensor.data import Sample, Survival
 from cocensor.data.covariates import Encoding
@@ -187,7 +187,7 @@ class _FittedAIPCW(Fitted):
                 Modelled(rows, cut[rows], after),
             ]
         weights = EventWeights(
-            grid, np.zeros_like(cut), event=CERTAIN, modelled=tuple(modelled), notes=self.notes
+            grid, np.zeros_like(cut), event_free=(), modelled=tuple(modelled), notes=self.notes
         )
         total, largest, unseen = np.zeros((3, grid.sorted.size))
         for _, a, b in weights.blocks():

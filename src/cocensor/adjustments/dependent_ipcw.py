@@ -24,7 +24,7 @@ from cocensor.adjustments.base import (
 from cocensor.adjustments.models.joint import FittedJoint, JointFit, JointSettings, design_given
 from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled
+from cocensor.adjustments.weights import EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import RiskTable, Sample, StepFunction, Survival
 from cocensor.data.predictions import Predicted
@@ -167,7 +167,7 @@ class _IPCWFromMargins(FittedMargin):
         rest = Modelled.product(rows, cut[rows], 1.0 - weights, observed=True)
         load = WeightLoad.nothing(grid.sorted.size, no_answer_from=rare)
         had = ((weights, None),)
-        return EventWeights(grid, cut, event_free=CERTAIN, event=had, modelled=(rest,), load=load)
+        return EventWeights(grid, cut, event=had, modelled=(rest,), load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -217,7 +217,7 @@ class _IPCWFromJoint(FittedJoint):
         happened = y.event & (y.time <= grid.last)
         if whole.n_events == whole.n:
             # Everything is seen: nothing stands for anything else.
-            return EventWeights(grid, cut, event_free=CERTAIN, event=CERTAIN)
+            return EventWeights(grid, cut)
         model = self.joint.needed
         X = model.covariates(x, n, "x_test", "y_test")
         at_risk = AtRisk(model, grid.sorted, X)
@@ -247,6 +247,7 @@ class _IPCWFromJoint(FittedJoint):
         return EventWeights(
             grid,
             cut,
+            event_free=(),
             event=((weights, None),),
             modelled=(Modelled(np.arange(n), cut, waiting, before=True, observed=True),),
             load=load,

@@ -12,7 +12,7 @@ from cocensor._checks import FloatArray, as_times, as_vector, check_length, read
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.models.margins import given_censoring
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.weights import CERTAIN, EventWeights, NothingFitted, cut_where_unknown
+from cocensor.adjustments.weights import EventWeights, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
 from cocensor.data import Sample
@@ -67,7 +67,7 @@ class _FittedOracle(Fitted):
         times = self.adjustment.event_times
         refuse_part(y, whole, "event_times")
         check_length(times, "event_times", len(y), "y_test")
-        return NothingFitted(grid, grid.cut(times), event_free=CERTAIN, event=CERTAIN)
+        return NothingFitted(grid, grid.cut(times))
 
 
 # From one moment to the next a smooth curve falls by less than this.
@@ -143,4 +143,4 @@ class _FittedLaw(Fitted):
             np.where(above - below > _STEP, above, below),
             below,
         )
-        return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN, modelled=modelled)
+        return NothingFitted(grid, cut, modelled=modelled)

@@ -42,7 +42,7 @@ _BLOCK_ELEMENTS = 2**16
 
 #: A factor per subject and a factor per time; None stands for 1.
 Term = tuple[FloatArray | None, FloatArray | None]
-#: Being event-free for sure, or having had the event for sure.
+#: One, for everybody at all times.
 CERTAIN: tuple[Term, ...] = ((None, None),)
 
 
@@ -148,7 +148,7 @@ class EventWeights:
         For each subject how many of the sorted times lie before its observed time.
     event_free, event : tuple of terms
         The weights a before the cut, and b from the cut on, as sums of products (f, g) of a factor per subject and one
-        per time; None stands for 1.
+        per time; None stands for 1. By default both are 1.
     modelled : tuple of Modelled
         Weights that are no such products.
     normaliser : float
@@ -180,8 +180,8 @@ class EventWeights:
         grid: TimeGrid,
         cut: IntArray,
         *,
-        event_free: tuple[Term, ...] = (),
-        event: tuple[Term, ...] = (),
+        event_free: tuple[Term, ...] = CERTAIN,
+        event: tuple[Term, ...] = CERTAIN,
         modelled: tuple[Modelled, ...] = (),
         normaliser: float | None = None,
         valid_until: float = np.inf,

@@ -23,8 +23,8 @@ from cocensor.metrics.calibration_curve import (
 from cocensor.metrics.concordance import Concordance, concordance_index, harrell_concordance
 from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
 from cocensor.metrics.kernel import Loss as Loss
+from cocensor.metrics.kernel import PointwiseMetric
 from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
-from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.proper import (
     BrierDecomposition,
     BrierScore,

@@ -13,7 +13,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.pointwise import PointwiseMetric
+from cocensor.metrics.kernel import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
 from cocensor.metrics.scoring import chosen_adjustment
 from cocensor.metrics.tensors import PlacedWeights, placed_mean_losses, refuse_unknown

@@ -19,8 +19,7 @@ from cocensor.data.predictions import Predicted
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
 from cocensor.metrics.base import Linear, Section, SectionMetric, over_sections
-from cocensor.metrics.kernel import Loss
-from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
+from cocensor.metrics.kernel import AtOneTime, Integration, Loss, PointwiseMetric
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
 
 # --- the Brier score --------------------------------------------------------------------------------------

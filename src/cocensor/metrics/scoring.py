@@ -27,7 +27,7 @@ from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric
-from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
+from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.metrics.tensors import ArraysAsked, are_foreign, refuse_foreign
 from cocensor.warnings import HorizonWarning, PredictionWarning
 

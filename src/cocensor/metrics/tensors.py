@@ -19,8 +19,7 @@ from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.data.probabilities import count_rounded
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.kernel import Loss
-from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_weights
+from cocensor.metrics.kernel import Integration, Loss, PointwiseMetric, time_weights
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
 # So many numbers are held at once: in a processor's cache, or enough for a device.

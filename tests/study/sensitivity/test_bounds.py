@@ -11,7 +11,7 @@ from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.data.border import as_predictions
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.pointwise import time_average
+from cocensor.metrics.kernel import time_average
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.sensitivity.extremes import Dropouts, extremes_of_auc, extremes_of_mean
 from tests.refusals import refuses

@@ -26,7 +26,6 @@ from cocensor.adjustments.models.hazard_ratio import (
 )
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import (
-    CERTAIN,
     EventWeights,
     Modelled,
     NothingFitted,
@@ -189,7 +188,7 @@ class ImputationFromJoint(FittedJoint):
         y, x = sample.y, sample.x
         cut, unknown = cut_where_unknown(y, grid)
         if not unknown.any():
-            return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN, notes=self.notes)
+            return NothingFitted(grid, cut, notes=self.notes)
         model = self.joint.needed
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
@@ -211,8 +210,6 @@ class ImputationFromJoint(FittedJoint):
         return _ImputedByJoint(
             grid,
             cut,
-            event_free=CERTAIN,
-            event=CERTAIN,
             modelled=tuple(modelled),
             notes=self.notes,
             fitted=self,

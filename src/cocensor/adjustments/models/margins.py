@@ -14,7 +14,7 @@ from cocensor._numerics import hazard_from_survival, log1mexp
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.models.hazard_ratio import geometric_mean
-from cocensor.adjustments.weights import CERTAIN, EventWeights, Modelled, NothingFitted, cut_where_unknown
+from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import ArchimedeanCopula, Copula
 from cocensor.data import Sample, Survival
@@ -99,7 +99,7 @@ class ImputationFromMargins(FittedMargin):
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
         cut, imputed = cut_where_unknown(y, grid)
         if not imputed.any():
-            return NothingFitted(grid, cut, event_free=CERTAIN, event=CERTAIN)
+            return NothingFitted(grid, cut)
         refuse_beyond(tail, grid.times, margin.support_, "times")
         refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
         dropout = self.adjustment.conditioning == "dropout" and not margin.copula.is_independence
@@ -118,10 +118,9 @@ class ImputationFromMargins(FittedMargin):
         else:
             rows = np.flatnonzero(imputed)
             modelled = (Modelled.product(rows, cut[rows], 1.0 / at.s_c, at.s_t),)
-        parts: dict[str, Any] = {"event_free": CERTAIN, "event": CERTAIN, "modelled": modelled}
         if self.y is None:
-            return EventWeights(grid, cut, **parts)
-        return _ImputedFromMargins(grid, cut, y=y, imputed=imputed, at=at, fitted=self, **parts)
+            return EventWeights(grid, cut, modelled=modelled)
+        return _ImputedFromMargins(grid, cut, modelled=modelled, y=y, imputed=imputed, at=at, fitted=self)
 
     @cached_property
     def pull(self) -> PullBack:
