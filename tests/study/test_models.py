@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import cocensor as cc
+from cocensor.adjustments.models.margins import ImputationFromMargins
 
 GRID = np.linspace(0.0, 20.0, 21)
 
@@ -130,12 +131,10 @@ def test_each_prediction_is_validated_once(study, monkeypatch):
     assert len(names) == 5
 
 
-def test_a_status_that_does_not_depend_on_the_model_is_computed_once(study, monkeypatch):
-    from cocensor.adjustments import imputation
-
-    calls, original = [], imputation._ImputationFromMargins.weights_for
+def test_weights_that_do_not_depend_on_the_model_are_computed_once(study, monkeypatch):
+    calls, original = [], ImputationFromMargins.weights_for
     monkeypatch.setattr(
-        imputation._ImputationFromMargins, "weights_for", lambda *given: calls.append(1) or original(*given)
+        ImputationFromMargins, "weights_for", lambda *given: calls.append(1) or original(*given)
     )
     result = study.evaluate(adjustments=["cg_q"])
     assert len(calls) == 1
