@@ -82,7 +82,7 @@ def test_counts_in_intervals_say_what_the_likelihood_says(knots):
             return -likelihood.value(point, cc.Independence())
 
         def derivatives(point):
-            at = likelihood.derivatives(point, cc.Independence, 0.0, fixed=True)
+            at = likelihood.derivatives(point, cc.Independence(), free=False)
             return Derivatives(-at.value, -at.gradient, -at.hessian)
 
         start = constant_hazard(basis, y.n_events, float(y.time.sum()))

@@ -105,10 +105,10 @@ def test_value_gradient_and_hessian_against_autodiff(sample, copula, kind, times
     margins = parameters(kind)
     reference = textbook(X, y, kind, ends, copula.name)
     point = torch.tensor(np.append(margins, copula.theta or 1.0))
-    fixed = copula.is_independence
-    at = likelihood.derivatives(margins, type(copula), copula.theta, fixed=fixed)
+    free = not copula.is_independence
+    at = likelihood.derivatives(margins, copula, free=free)
     expected = float(reference(point))
-    k = point.numel() - fixed
+    k = margins.size + free
     assert at.value == pytest.approx(expected, rel=1e-11)
     assert likelihood.value(margins, copula) == pytest.approx(expected, rel=1e-11)
     np.testing.assert_allclose(at.gradient, grad(reference)(point).numpy()[:k], rtol=1e-7, atol=1e-7)
@@ -123,10 +123,10 @@ def test_gaussian_derivatives_against_differences(sample, rho, times):
     X, y = sample
     likelihood = Likelihood(y, X, bases("weibull"), np.unique(y.time) if times == "grouped" else None)
     point = np.append(parameters("weibull"), rho)
-    at = likelihood.derivatives(point[:-1], cc.Gaussian, rho, fixed=False)
+    at = likelihood.derivatives(point[:-1], cc.Gaussian(rho), free=True)
 
     def gradient(point):
-        return likelihood.derivatives(point[:-1], cc.Gaussian, point[-1], fixed=False).gradient
+        return likelihood.derivatives(point[:-1], cc.Gaussian(point[-1]), free=True).gradient
 
     def value(point):
         return likelihood.value(point[:-1], cc.Gaussian(point[-1]))
@@ -148,7 +148,7 @@ def test_the_likelihood_is_smooth_up_to_independence(sample, family):
         likelihood = Likelihood(y, X, bases("weibull"), ends)
         limit = family.independence_theta
         at, near = (
-            likelihood.derivatives(margins, family, theta, fixed=False) for theta in (limit, limit + 1e-7)
+            likelihood.derivatives(margins, family(theta), free=True) for theta in (limit, limit + 1e-7)
         )
         independent = likelihood.value(margins, cc.Independence())
         assert at.value == pytest.approx(independent, rel=1e-13)
@@ -175,10 +175,10 @@ def test_derivatives_are_the_same_after_memory_was_given_back(sample, times):
     X, y = sample
     likelihood = Likelihood(y, X, bases("spline"), np.unique(y.time) if times == "grouped" else None, 0.5)
     margins, copula = parameters("spline"), cc.Clayton(1.5)
-    first = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
+    first = likelihood._derivatives(margins, cc.Clayton(1.5), True)
     value = likelihood.value(margins, copula)
     likelihood.forget()
-    again = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
+    again = likelihood._derivatives(margins, cc.Clayton(1.5), True)
     assert (again.value, likelihood.value(margins, copula)) == (first.value, value)
     np.testing.assert_array_equal(again.gradient, first.gradient)
     np.testing.assert_array_equal(again.hessian, first.hessian)
@@ -188,10 +188,10 @@ def test_scores_of_subjects_add_up_to_the_gradient_in_blocks_of_any_size(sample,
     X, y = sample
     likelihood = Likelihood(y, X, bases("spline"), drift=Drift((1,), 0.2, 0.7))
     margins = np.insert(parameters("spline"), [6, 11], [0.02, -0.03])
-    at = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
+    at = likelihood._derivatives(margins, cc.Clayton(1.5), True)
     monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", 60)
     directions = np.eye(margins.size + 1)
-    found = list(likelihood.scores_along(margins, cc.Clayton, 1.5, directions, fixed=False))
+    found = list(likelihood.scores_along(margins, cc.Clayton(1.5), directions, free=True))
     assert max(values.size for _, values in found) <= 60
     total = sum(values.sum(axis=0) for _, values in found)
     np.testing.assert_allclose(total, at.gradient, rtol=1e-11, atol=1e-11)

@@ -40,13 +40,13 @@ def test_derivatives_against_differences(grouped):
     drift = Drift((0,), 0.3, 0.7)
     likelihood = Likelihood(y, x, bases, ends, 0.5, drift)
     point = np.array([0.1, 1.6, 0.02, -0.01, 0.4, 0.2, -0.2, 1.1, 0.3, -0.1, 1.3])
-    at = likelihood.derivatives(point[:-1], cc.Clayton, point[-1], fixed=False)
+    at = likelihood.derivatives(point[:-1], cc.Clayton(point[-1]), free=True)
 
     def value(point):
         return likelihood.value(point[:-1], cc.Clayton(point[-1]))
 
     def gradient(point):
-        return likelihood.derivatives(point[:-1], cc.Clayton, point[-1], fixed=False).gradient
+        return likelihood.derivatives(point[:-1], cc.Clayton(point[-1]), free=True).gradient
 
     assert np.isfinite(at.value)
     assert at.value == pytest.approx(value(point), rel=1e-12)

@@ -168,7 +168,7 @@ def test_a_refit_follows_a_weight_by_the_score_of_its_subject(kind, copula):
         alone = Likelihood(
             likelihood.y, Z, likelihood.bases, likelihood.ends, drift=likelihood.drift, weight=1.0 * change
         )
-        score = alone.derivatives(at.point, type(copula), copula.theta, fixed=True).gradient
+        score = alone.derivatives(at.point, copula, free=False).gradient
         up, down = (problem.weighted(1.0 + sign * step * change).margins_at(copula) for sign in (1, -1))
         expected = np.linalg.solve(information, score)
         found = (up.point - down.point) / (2.0 * step)

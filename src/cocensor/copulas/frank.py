@@ -133,9 +133,7 @@ class Frank(ArchimedeanCopula):
         change = -np.exp(log_change)
         far = change < -0.5
         log_power = np.where(
-            far,
-            np.logaddexp(shifted, log_w - theta) - log_mass,
-            np.log1p(np.where(far, 0.0, change)),
+            far, np.logaddexp(shifted, log_w - theta) - log_mass, np.log1p(np.where(far, 0.0, change))
         )
         return -np.log(-log_power / theta)
 

@@ -30,10 +30,9 @@ class HazardRatio:
     """The factor on the hazard of the event from a dropout on; event and dropout are independent up to it.
 
     ``own`` is the ratio of each subject, after a dropout at its censoring. Whoever was still under observation when the
-    study ended would have dropped out later, with the ratio ``later[i, r]`` in a share ``shares[r]`` of all dropouts;
-    ``later`` has one row where it is the same for all subjects. Shares that were estimated are those ``among`` the
-    subjects of a sample: it says to which each belongs, −1 for who did not drop out. Integrals step to quantiles of the
-    times ``observed`` in a sample, by default to those of the subjects.
+    study ended would have dropped out later, with the ratio ``later[i, r]`` (one row where it is the same for all) in a
+    share ``shares[r]`` of all dropouts. Shares that were estimated are those ``among`` the subjects of a sample, which
+    says to which each belongs, −1 for none. Integrals step to quantiles of the times ``observed`` in a sample.
     """
 
     own: FloatArray
@@ -50,11 +49,6 @@ class HazardRatio:
         belongs = self.among[:, None] == np.arange(self.shares.size)
         dropped = self.among >= 0
         return (belongs - self.shares) * dropped[:, None] / dropped.mean()
-
-    def components(self, rows: Rows) -> list[tuple[float, FloatArray]]:
-        """The shares, each with the ratio that ``rows`` have in it."""
-        later = np.broadcast_to(self.later, (self.own.size, self.shares.size))[rows]
-        return list(zip(self.shares.tolist(), later.T, strict=True))
 
 
 class LaterDropout:
@@ -75,11 +69,18 @@ class LaterDropout:
         a: FloatArray,
         ends: FloatArray | None,
     ) -> None:
-        self.ratio, self._t, self._a, self.grouped = ratio, t, a, ends is not None
-        nodes = _nodes(observed, t) if ends is None else ends
-        self._nodes = nodes[nodes < t[-1]]
-        self._at_nodes, self._at_t = (tuple(margin.at(at) for margin in margins) for at in (self._nodes, t))
-        self._at_a = tuple(hazard_from_log(margin.log_hazard(a)) for margin in margins)
+        nodes, self.grouped = ends, ends is not None
+        if nodes is None:
+            end = float(observed.max())
+            late = max(0, int(np.ceil(np.log(t[-1] / end) / np.log(_GROWTH)))) if t[-1] > end > 0 else 0
+            even, beyond = np.linspace(0.0, end, _N_EQUAL + 1), end * _GROWTH ** np.arange(1, late + 1)
+            nodes = np.unique(np.concatenate((even, step_quantiles(observed), beyond)))
+        self.nodes, self.t, self.a = nodes[nodes < t[-1]], t, a
+        self.at_nodes, self.at_t = ([margin.at(at) for margin in margins] for at in (self.nodes, t))
+        self.at_a = [hazard_from_log(margin.log_hazard(a)) for margin in margins]
+        self.shares, self.ratios = ratio.shares, np.broadcast_to(ratio.later, (a.size, ratio.shares.size))
+        #: The number of values that are held of each subject at once.
+        self.n_steps = self.nodes.size + t.size
 
     def __call__(self, rows: Rows, columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``."""
@@ -87,60 +88,38 @@ class LaterDropout:
         if not result.size:
             return result
         for part in row_blocks(rows.size, self.n_steps):
-            some = rows[part]
-            steps, shared = self.steps(some, columns), self.ratio.components(some)
-            result[part] = np.sum([share * _Under(steps, rho).value for share, rho in shared], axis=0).T
+            steps = _Steps(self, rows[part], columns)
+            result[part] = np.sum([share * _Under(steps, rho).value for share, rho in steps.shared], axis=0).T
         return result
 
-    @property
-    def n_steps(self) -> int:
-        """The number of values that are held of each subject at once."""
-        return self._nodes.size + self._t.size
 
-    def steps(self, rows: Rows, columns: slice) -> _Steps:
-        """From the first node after one of the censorings on."""
-        a, t = self._a[rows], self._t[columns]
-        first = int(np.searchsorted(self._nodes, a.min(), side="right"))
-        some = slice(first, max(first, int(np.searchsorted(self._nodes, t[-1]))))
-        nodes = self._nodes[some]
-
-        def hazards(margin: int) -> tuple[FloatArray, FloatArray]:
-            at_a = self._at_a[margin][rows]
-            at_nodes, at_t = (
-                np.maximum(hazard_from_log(blocks[margin](rows, part)).T, at_a)
-                for blocks, part in ((self._at_nodes, some), (self._at_t, columns))
-            )
-            return np.vstack((at_a, at_nodes)), at_t
-
-        return _Steps(a, nodes, t, *hazards(0), *hazards(1), self.grouped)
-
-
-@dataclass(eq=False)
 class _Steps:
-    """The steps of some subjects: from a over the nodes, and from the node before each time to it.
+    """The steps of some subjects: from a over the nodes, from the first after one of the a, and from the last to each t.
 
-    Arrays are (nodes or times, rows). ``x`` and ``y``, Λ and M at the nodes, begin with a; up to a they stay as they
-    are there. Each time is reached from the node ``start``; 0 is a. ``observed`` are those at each node who are
-    event-free and have not dropped out.
+    Arrays are (nodes or times, rows). Λ and M, the ``hazards`` at the nodes, begin with a; up to a they stay as they
+    are there. Each time is reached from the node ``start``; 0 is a.
     """
 
-    a: FloatArray
-    nodes: FloatArray
-    t: FloatArray
-    x: FloatArray
-    x_t: FloatArray
-    y: FloatArray
-    y_t: FloatArray
-    grouped: bool
-
-    def __post_init__(self) -> None:
-        x, y = self.x, self.y
-        self.start = start = np.searchsorted(self.nodes, self.t)
+    def __init__(self, later: LaterDropout, rows: Rows, columns: slice) -> None:
+        self.a, t, self.grouped = later.a[rows], later.t[columns], later.grouped
+        first = int(np.searchsorted(later.nodes, self.a.min(), side="right"))
+        some = slice(first, max(first, int(np.searchsorted(later.nodes, t[-1]))))
+        self.nodes = later.nodes[some]
+        self.start = start = np.searchsorted(self.nodes, t)
+        #: The shares of dropouts, each with the ratio that the subjects have in it.
+        self.shared = list(zip(later.shares.tolist(), later.ratios[rows].T, strict=True))
+        self.hazards, self.hazards_t = [], []
+        for hazard, at_nodes, at_t in zip(later.at_a, later.at_nodes, later.at_t, strict=True):
+            at_a = hazard[rows]
+            inner, outer = hazard_from_log(at_nodes(rows, some)).T, hazard_from_log(at_t(rows, columns)).T
+            self.hazards.append(np.vstack((at_a, np.maximum(inner, at_a))))
+            self.hazards_t.append(np.maximum(outer, at_a))
         #: Increments of Λ and M, and how many of those under observation before a step still are after it.
-        self.inner = x[1:] - x[:-1], y[1:] - y[:-1]
-        self.last = self.x_t - x[start], self.y_t - y[start]
+        self.inner = [x[1:] - x[:-1] for x in self.hazards]
+        self.last = [x_t - x[start] for x, x_t in zip(self.hazards, self.hazards_t, strict=True)]
         self.left, self.left_last = (np.exp(-L - m) for L, m in (self.inner, self.last))
-        self.observed = np.vstack((np.ones(self.a.size), np.multiply.accumulate(self.left, axis=0)))
+        #: Who is event-free at each node and has not dropped out.
+        self.observed = np.vstack((np.ones(rows.size), np.multiply.accumulate(self.left, axis=0)))
 
 
 class _Under:
@@ -170,23 +149,21 @@ def _joining(L: Any, m: Any, rho: FloatArray, grouped: bool) -> Any:
     return m * mean
 
 
-def _joining_slopes(step: tuple[FloatArray, FloatArray], rho: FloatArray, grouped: bool) -> list[FloatArray]:
+def _joining_slopes(step: list[FloatArray], rho: FloatArray, grouped: bool) -> list[FloatArray]:
     """The derivatives of that by L and m."""
     L, m = (Jet.variable(increment, k, 2, order=1) for k, increment in enumerate(step))
     return list(_joining(L, m, rho, grouped).first)
 
 
 class LaterSlopes:
-    """The derivatives of q, of a block of subjects and times, by the log cumulative hazards behind it.
+    """The derivatives of q, of a block of subjects and times, by the log cumulative hazards behind it."""
 
-    Those by the hazards of event and dropout at the times are ``at_times``, (rows, times) each.
-    """
-
-    def __init__(self, steps: _Steps, shared: list[tuple[float, FloatArray]]) -> None:
-        self._steps = steps
-        self._parts = [_Part(steps, share, rho) for share, rho in shared]
-        self._by_x, self._by_y = (np.sum([part.last[k] for part in self._parts], axis=0) for k in (0, 1))
-        self.at_times = (self._by_x * steps.x_t).T, (self._by_y * steps.y_t).T
+    def __init__(self, later: LaterDropout, rows: Rows, columns: slice) -> None:
+        self._steps = steps = _Steps(later, rows, columns)
+        self._parts = [_Part(steps, share, rho) for share, rho in steps.shared]
+        self._by_times = [np.sum([part.last[k] for part in self._parts], axis=0) for k in (0, 1)]
+        #: By those of event and dropout at the times, (rows, times) each.
+        self.at_times = [(by * x_t).T for by, x_t in zip(self._by_times, steps.hazards_t, strict=True)]
         self.nodes = steps.nodes
 
     def before(
@@ -198,14 +175,13 @@ class LaterSlopes:
         (shares, F).
         """
         steps = self._steps
-        shape = (len(steps.x), gain.shape[0], weights.shape[1])
         starts = [(j, steps.start == j) for j in np.unique(steps.start)]
         started = (steps.nodes[:, None] > steps.a)[:, :, None]
-        by_x, by_y = np.zeros(shape), np.zeros(shape)
+        by_nodes = np.zeros((2, len(steps.observed), gain.shape[0], weights.shape[1]))
         for part in self._parts:
-            part.pull_back(gain, weights, starts, by_x, by_y)
+            part.pull_back(gain, weights, starts, by_nodes)
         derivatives = []
-        for by_node, by_time, hazard in ((by_x, self._by_x, steps.x), (by_y, self._by_y, steps.y)):
+        for by_node, by_time, hazard in zip(by_nodes, self._by_times, steps.hazards, strict=True):
             moved = gain * by_time.T
             for j, times in starts:
                 by_node[j] -= moved[:, times] @ weights[times]
@@ -225,26 +201,19 @@ class _Part(_Under):
         self._share, self._left = share, steps.left
         before, gone, start = steps.observed[:-1], self.dropped[:-1], steps.start
         by_L, by_m = _joining_slopes(steps.inner, rho, steps.grouped)
-        self._by_dropped = before * by_L - rho * gone * self.kept, before * by_m
+        self._by_steps = before * by_L - rho * gone * self.kept, before * by_m
         self._by_observed = -before * steps.left
         by_L, by_m = _joining_slopes(steps.last, rho, steps.grouped)
         observed, kept = steps.observed[start], self.dropped[start] * self.kept_last
+        by_L = observed * (by_L - steps.left_last) - rho * kept
         #: By Λ and M at the times.
-        self.last = (
-            share * (observed * (by_L - steps.left_last) - rho * kept),
-            share * (observed * (by_m - steps.left_last)),
-        )
+        self.last = share * by_L, share * (observed * (by_m - steps.left_last))
 
     def pull_back(
-        self,
-        gain: FloatArray,
-        weights: FloatArray,
-        starts: list[tuple[int, BoolArray]],
-        by_x: FloatArray,
-        by_y: FloatArray,
+        self, gain: FloatArray, weights: FloatArray, starts: list[tuple[int, BoolArray]], by_nodes: FloatArray
     ) -> None:
         """Add the derivatives by Λ and M at the nodes, but for the last step to each time."""
-        observed, dropped = np.zeros(by_x.shape), np.zeros(by_x.shape)
+        observed, dropped = np.zeros((2, *by_nodes.shape[1:]))
         for total, slope in ((observed, self.by_observed), (dropped, self.kept_last)):
             moved = self._share * gain * slope.T
             for j, times in starts:
@@ -254,7 +223,7 @@ class _Part(_Under):
             observed[k - 1] += observed[k] * left + dropped[k] * joins
             dropped[k - 1] += dropped[k] * kept
         stayed = observed[1:] * self._by_observed[:, :, None]
-        for total, slope in zip((by_x, by_y), self._by_dropped, strict=True):
+        for total, slope in zip(by_nodes, self._by_steps, strict=True):
             moved = stayed + dropped[1:] * slope[:, :, None]
             total[1:] += moved
             total[:-1] -= moved
@@ -263,10 +232,3 @@ class _Part(_Under):
 def step_quantiles(observed: FloatArray) -> FloatArray:
     """All that integrals take of observed times."""
     return np.quantile(observed, np.linspace(0.0, 1.0, _N_QUANTILES + 1))
-
-
-def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
-    end = float(observed.max())
-    late = max(0, int(np.ceil(np.log(t[-1] / end) / np.log(_GROWTH)))) if t[-1] > end > 0 else 0
-    beyond = end * _GROWTH ** np.arange(1, late + 1)
-    return np.unique(np.concatenate((np.linspace(0.0, end, _N_EQUAL + 1), step_quantiles(observed), beyond)))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray
+from cocensor._checks import BoolArray, FloatArray, Rows
 from cocensor._jets import Jet
 from cocensor._namespaces import Array, Placing, at_most, namespace
 from cocensor._numerics import hazard_from_log, log1mexp
 from cocensor.copulas import Copula
 from cocensor.copulas.base import log_step
 from cocensor.joint.after_dropout import HazardRatio, LaterDropout
-from cocensor.joint.margins import HazardBlocks, last_end, start_of_group
+from cocensor.joint.margins import last_end, start_of_group
 
 if TYPE_CHECKING:
     from cocensor.joint.model import JointModel
@@ -35,14 +34,13 @@ class Conditional:
         t: FloatArray,
         c: FloatArray,
         X: FloatArray,
-        ended: npt.NDArray[np.bool_],
+        ended: BoolArray,
         ratio: HazardRatio | None = None,
     ) -> None:
         # Who is censored at 0 was never under observation: nothing is known of the dropout.
         self._copula, self.ended = model.copula, ended | (c == 0)
-        self._t, self._c, self.ratio = t, c, ratio
-        event, dropout = model.event.of(X), model.dropout.of(X)
-        before = c
+        self._t, self._c, self.ratio, self._grouped = t, c, ratio, model.ends_ is not None
+        event, dropout, before = model.event.of(X), model.dropout.of(X), c
         if model.ends_ is not None:
             # What is recorded at the end of a group has happened by then, and at no time in between.
             t, before = last_end(model.ends_, t), start_of_group(model.ends_, c)
@@ -56,7 +54,6 @@ class Conditional:
         if ratio is not None:
             observed = self._c if ratio.observed is None else ratio.observed
             self.later = LaterDropout(ratio, (event, dropout), observed, t, c, model.ends_)
-        self._grouped = model.ends_ is not None
 
     @cached_property
     def _y(self) -> FloatArray:
@@ -70,7 +67,7 @@ class Conditional:
         """The hazard of the dropout at the start of the group of each censoring."""
         return hazard_from_log(self._dropout.log_hazard(self.before)) if self._grouped else self._y
 
-    def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+    def __call__(self, rows: Rows, columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
         ended, independent = self.ended[rows], self._copula.is_independence
         if ended.any() and not ended.all() and (self.later is not None or not independent):
@@ -102,10 +99,13 @@ class Conditional:
             result[t <= c[:, None]] = 1.0
         return result
 
-    def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
+    def slopes(
+        self, rows: Rows, columns: slice, *, free: bool
+    ) -> tuple[FloatArray, list[tuple[int, FloatArray, FloatArray]], FloatArray | None]:
         """The derivatives of the probabilities of ``rows``, all after a dropout or all after an end of study.
 
-        ``free`` asks for the derivative by θ as well.
+        By the log cumulative hazards of the event at the times; by those of the event (0) or the dropout (1) at one
+        time of each subject, with that time; and by θ, if it is ``free``.
         """
         x_c = self._x_c[rows][:, None]
         x_t = np.maximum(hazard_from_log(self._at_t(rows, columns)), x_c)
@@ -113,9 +113,10 @@ class Conditional:
         ended = bool(self.ended[rows[0]])
         stepped = self._grouped and not ended
         m = 2 + stepped + free
-        v, v_before = Jet.variable(y, 1, m, order=1), None
-        if stepped:
-            v_before = Jet.variable(y_before, 2, m, order=1)
+        v, v_before = (
+            Jet.variable(y, 1, m, order=1),
+            Jet.variable(y_before, 2, m, order=1) if stepped else None,
+        )
         copula = self._copula
         if free:
             copula = type(copula).formulas_at(Jet.variable(copula.theta, m - 1, m, order=1))
@@ -142,17 +143,20 @@ class Conditional:
             if stepped:
                 at_own_times.append((1, self.before[rows], by(2, y_before)))
             at_times = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
-            return ConditionalSlopes(at_times, at_own_times, by(m - 1, 1.0) if free else None)
+            return at_times, at_own_times, by(m - 1, 1.0) if free else None
 
-    def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
+    def log_hazard_ratio(self, rows: Rows) -> FloatArray:
         """The log hazard ratio right after dropping out of ``rows``, against those alike still under observation."""
         if self.ratio is not None:
             return np.log(self.ratio.own[rows])
         with np.errstate(all="ignore"):
             return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
 
-    def placed(self, placing: Placing, rows: npt.NDArray[np.intp], *, ended: bool) -> PlacedConditional:
-        """The probabilities of ``rows``, all after a dropout or all after an end of study, in another library."""
+    def placed(self, placing: Placing, rows: Rows, *, ended: bool) -> Callable[[Any], Array]:
+        """The probabilities of some of ``rows`` at all times, in another library; 0 for others.
+
+        All of them are after a dropout or all after an end of study.
+        """
         if self._copula.numpy_alone:
             raise ValueError(
                 f"the {self._copula.name} copula is computed from numpy arrays alone: give estimate as one."
@@ -164,20 +168,19 @@ class Conditional:
                 "a hazard ratio of those under observation at the end of the study is computed from numpy arrays "
                 "alone: give estimate as one."
             )
-        y = self._y[rows]
+        copula, own = self._copula.formulas, np.ones(self._c.size) if self.ratio is None else self.ratio.own
         log_now = np.full(self._c.size, np.inf)
-        scale = None if self.ratio is None else self.ratio.own
-        x_c = self._x_c[rows] if scale is None else self._x_c[rows] * scale[rows]
-        log_now[rows] = _log_chance(self._copula.formulas, x_c, y, ended=ended)
-        return PlacedConditional(
-            self._copula.formulas,
-            self._at_t.placed(placing),
-            placing.subjects(self._x_c),
-            placing.subjects(self._y),
-            placing.subjects(log_now),
-            None if scale is None else placing.subjects(scale),
-            ended,
-        )
+        log_now[rows] = _log_chance(copula, self._x_c[rows] * own[rows], self._y[rows], ended=ended)
+        at_t = self._at_t.placed(placing)
+        x_c, y, now, scale = (placing.subjects(values) for values in (self._x_c, self._y, log_now, own))
+
+        def chances(some: Any) -> Array:
+            x = namespace(x_c).maximum(hazard_from_log(at_t(some, slice(None))), x_c[some][:, None])
+            if self.ratio is not None:
+                x = x * scale[some][:, None]
+            return _left(_log_chance(copula, x, y[some][:, None], ended=ended) - now[some][:, None])
+
+        return chances
 
 
 def _log_chance(copula: Copula, x: Any, y: Any, y_before: Any = None, *, ended: bool) -> Any:
@@ -192,42 +195,6 @@ def _left(log_ratio: Any) -> Any:
     return namespace(log_ratio).exp(at_most(log_ratio, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedConditional:
-    """P(E > t) of some subjects given what a censoring says, for arrays of another library at all times at once.
-
-    ``log_now`` is the log of the chance at c; it is infinite for others, who get 0.
-    """
-
-    copula: Copula
-    at_t: HazardBlocks
-    x_c: Array
-    y: Array
-    log_now: Array
-    scale: Array | None
-    ended: bool
-
-    def __call__(self, rows: Any) -> Array:
-        """The probabilities of ``rows``, (rows, times)."""
-        xp = namespace(self.x_c)
-        x = xp.maximum(hazard_from_log(self.at_t(rows, slice(None))), self.x_c[rows][:, None])
-        if self.scale is not None:
-            x = x * self.scale[rows][:, None]
-        later = _log_chance(self.copula, x, self.y[rows][:, None], ended=self.ended)
-        return _left(later - self.log_now[rows][:, None])
-
-
-class ConditionalSlopes(NamedTuple):
-    """The derivatives of q, a block of subjects and times, by the log cumulative hazards behind it, and by θ.
-
-    By those of the event at the times; by those of the event (0) or the dropout (1) at one time of each subject.
-    """
-
-    at_times: FloatArray
-    at_own_times: list[tuple[int, FloatArray, FloatArray]]
-    theta: FloatArray | None
-
-
 class AtRisk:
     """S_E(t) / C(S_E(t), S_C(t)): for how many event-free subjects one stands that is still under observation."""
 
@@ -237,13 +204,13 @@ class AtRisk:
         self._copula = model.copula
         self._event, self._dropout = (margin.of(X).at(t) for margin in (model.event, model.dropout))
 
-    def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+    def __call__(self, rows: Rows, columns: slice) -> FloatArray:
         """The weights of ``rows`` at the times ``columns``."""
         x, y = (hazard_from_log(margin(rows, columns)) for margin in (self._event, self._dropout))
         with np.errstate(over="ignore"):
             return np.exp(-x - self._copula.log_cdf_hazard(x, y))
 
-    def event_survival(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+    def event_survival(self, rows: Rows, columns: slice) -> FloatArray:
         """S_E of ``rows`` at the times ``columns``."""
         return np.exp(-hazard_from_log(self._event(rows, columns)))
 

@@ -12,8 +12,8 @@ for a dropout of whoever had no event in it, are exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ from cocensor.joint.model import JointModel
 _STEPS, _CLOSER = 5, 1.5
 
 
-@dataclass(frozen=True, eq=False)
-class Expected:
+class Expected(NamedTuple):
     """The expected number by subject and period, and the variance of the observed number about it."""
 
     number: FloatArray
@@ -40,11 +39,7 @@ class Expected:
 def expected_counts(
     model: JointModel, X: FloatArray, y: Survival, periods: FloatArray
 ) -> tuple[Expected, Expected]:
-    """Events and dropouts that a model expects of subjects while they are under observation.
-
-    ``periods`` are the ends of the periods, of which the first begins at 0. Under the model what is observed minus what
-    is expected has mean 0 in each period, given all that was observed before it.
-    """
+    """The events and dropouts that a model expects of subjects under observation; the first period begins at 0."""
     grouped = model.ends_ is not None
     times, seen, dropout_seen = periods, y.time, y.time
     if model.ends_ is not None:
@@ -53,7 +48,10 @@ def expected_counts(
         # At one time events come first: whoever has one is no candidate for a dropout of the same group.
         dropout_seen = np.where(y.event, start_of_group(model.ends_, y.time), seen)
     elif not model.copula.is_independence:
-        times = _fine_grid(y.time, periods)
+        # The ends of the periods, and between them times at shares of what is observed, the closer the earlier.
+        observed, n = y.time[(y.time > 0) & (y.time <= periods[-1])], _STEPS * periods.size
+        between = np.quantile(observed, (np.arange(1, n) / n) ** _CLOSER) if observed.size else periods
+        times = np.unique(np.concatenate((between, periods)))
     edges = [0, *np.searchsorted(times, periods, side="right").tolist()]
     margins = (model.event.of(X), seen), (model.dropout.of(X), dropout_seen)
     last = [hazard_from_log(margin.log_hazard(until))[:, None] for margin, until in margins]
@@ -62,9 +60,9 @@ def expected_counts(
     sums = [np.zeros((len(y), periods.size)) for _ in range(4 if grouped else 2)]
     for rows in row_blocks(len(y), 4 * grid.size):
         # Whoever is no longer under observation stands still.
-        hazards = zip(at, last, strict=True)
         x, v = (
-            np.minimum(hazard_from_log(margin(rows, slice(None))), until[rows]) for margin, until in hazards
+            np.minimum(hazard_from_log(log_hazards(rows, slice(None))), until[rows])
+            for log_hazards, until in zip(at, last, strict=True)
         )
         under = grid[:-1] < seen[rows, None]
         for total, gains in zip(sums, _gains(model.copula, x, v, under, grouped), strict=True):
@@ -72,11 +70,7 @@ def expected_counts(
             steps[under] = gains
             for period, (first, stop) in enumerate(pairwise(edges)):
                 total[rows, period] = steps[:, first:stop].sum(axis=1)
-    events, dropouts, *variances = sums
-    return (
-        Expected(events, variances[0] if grouped else events),
-        Expected(dropouts, variances[1] if grouped else dropouts),
-    )
+    return Expected(sums[0], sums[-2]), Expected(sums[1], sums[-1])
 
 
 def _gains(copula: Copula, x: FloatArray, y: FloatArray, under: BoolArray, grouped: bool) -> list[FloatArray]:
@@ -93,11 +87,3 @@ def _gains(copula: Copula, x: FloatArray, y: FloatArray, under: BoolArray, group
         return [*chances, *(chance * (1.0 - chance) for chance in chances)]
     turn = event_first - gained(x[:, :-1], y[:, 1:])
     return [0.5 * (end - start + turn), 0.5 * (end - start - turn)]
-
-
-def _fine_grid(time: FloatArray, periods: FloatArray) -> FloatArray:
-    """The ends of the periods, and between them times at shares of what is observed, the closer the earlier."""
-    observed = time[(time > 0) & (time <= periods[-1])]
-    n = _STEPS * periods.size
-    within = np.quantile(observed, (np.arange(1, n) / n) ** _CLOSER) if observed.size else periods
-    return np.unique(np.concatenate((within, periods)))

@@ -405,37 +405,39 @@ class JointProblem:
         about the square of that.
         """
         likelihood = self.likelihood if likelihood is None else likelihood
-        n, link = likelihood.n, Link.of(family)
+        n, k, free, link = likelihood.n, likelihood.n_parameters, fixed is None, Link.of(family)
         lam, theta_0 = self.penalty_on(family), family.independence_theta
-        k = likelihood.n_parameters
         weights = (self.ridge if ridge is None else ridge) / n
 
+        def copula_at(point: FloatArray) -> Copula:
+            return family.formulas_at(link.theta(point[-1]) if fixed is None else fixed)
+
         def value(point: FloatArray) -> float:
-            theta = link.theta(point[-1]) if fixed is None else fixed
-            loglik = likelihood.value(point[:k], family.formulas_at(theta))
-            return -loglik / n + 0.5 * float(weights @ point[:k] ** 2) + lam * (theta - theta_0) ** 2
+            copula = copula_at(point)
+            loglik = likelihood.value(point[:k], copula)
+            return -loglik / n + 0.5 * float(weights @ point[:k] ** 2) + lam * (copula.theta - theta_0) ** 2
 
         def derivatives(point: FloatArray) -> Derivatives:
-            theta = link.theta(point[-1]) if fixed is None else fixed
-            at = likelihood.derivatives(point[:k], family, theta, fixed=fixed is not None)
+            copula = copula_at(point)
+            at, distance = likelihood.derivatives(point[:k], copula, free=free), copula.theta - theta_0
             gradient, hessian, pull = -at.gradient / n, -at.hessian / n, weights * point[:k]
             gradient[:k] += pull
             hessian[np.arange(k), np.arange(k)] += weights
-            if fixed is None:
+            if free:
                 slope, curvature = link.derivatives(point[-1])
-                gradient[-1] += 2.0 * lam * (theta - theta_0)
+                gradient[-1] += 2.0 * lam * distance
                 hessian[-1, -1] += 2.0 * lam
                 # From θ to the scale on which it is optimised.
                 hessian[-1, :] *= slope
                 hessian[:, -1] *= slope
                 hessian[-1, -1] += curvature * gradient[-1]
                 gradient[-1] *= slope
-            penalties = 0.5 * float(pull @ point[:k]) + lam * (theta - theta_0) ** 2
+            penalties = 0.5 * float(pull @ point[:k]) + lam * distance**2
             return Derivatives(-at.value / n + penalties, gradient, hessian)
 
-        bounds = link.bounds if fixed is None else None
+        bounds, tolerance = link.bounds if free else None, tolerance / n
         return minimise(
-            derivatives, value, start, bounds=bounds, longest=1.0, tolerance=tolerance / n, max_iter=max_iter
+            derivatives, value, start, bounds=bounds, longest=1.0, tolerance=tolerance, max_iter=max_iter
         )
 
     def nll(self, minimum: Minimum) -> float:

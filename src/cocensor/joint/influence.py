@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor._newton import Minimum
-from cocensor.joint.after_dropout import LaterDropout, LaterSlopes
+from cocensor.joint.after_dropout import LaterSlopes
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
 from cocensor.joint.fit import JointProblem
@@ -63,7 +63,7 @@ class JointInfluence:
         if not fixed:
             directions[-1] *= slope
         scores = likelihood.scores_along(
-            self.optimum.point[:k], family, self.model.copula.theta, directions, fixed=fixed
+            self.optimum.point[:k], self.model.copula, directions, free=not fixed
         )
         n, counted = len(self.problem.design), likelihood.subjects
         # A share of the sample is a larger share of those who count.
@@ -92,87 +92,53 @@ def parameter_gradient(
     n_models: int,
     time_weights: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """The derivatives of scores by the parameters of a joint model, by way of q: (parameters, scores).
+    """The derivatives of scores, by way of q, by the parameters of a joint model and by the shares of hazard ratios.
 
     Parameters are in the units of the data, θ last unless it was fixed; scores are the models' for each column of the
-    weights of times. ``groups`` are subjects with the first time at which each has a q. Second, how they move with the
-    shares of hazard ratios after dropout: (shares, scores).
+    weights of times. ``groups`` are subjects with the first time at which each has a q.
     """
-    gathered = _Gathered(model, q, X, gains, n_models, time_weights)
-    for rows, cut in groups:
-        if q.later is not None and rows.size and q.ended[rows[0]]:
-            gathered.of_later(q.later, rows, cut)
-        else:
-            gathered.of_conditional(rows, cut)
-    return gathered.gradient, gathered.of_shares
+    n_times, size = time_weights.shape
+    n_scores, free = n_models * size, not model.theta_fixed
+    margins = [_Margin(margin, X, n_scores) for margin in (model.event, model.dropout)]
+    of_theta = np.zeros((int(free), n_scores))
+    of_shares = np.zeros((0 if q.ratio is None else q.ratio.shares.size, n_scores))
 
+    def gained(rows: Rows, cut: IntArray, columns: slice) -> Iterator[tuple[slice, FloatArray]]:
+        """The scores of each model, and what they gain at the times that subjects have."""
+        wanted = cut[:, None] <= np.arange(columns.start, n_times)
+        for m, gain in enumerate(gains(rows, columns)):
+            yield slice(m * size, (m + 1) * size), gain * wanted
 
-@dataclass(eq=False)
-class _Gathered:
-    """Derivatives of scores by the parameters of a joint model, summed over groups of subjects."""
-
-    model: JointModel
-    q: Conditional
-    X: FloatArray
-    gains: Gains
-    n_models: int
-    time_weights: FloatArray
-
-    def __post_init__(self) -> None:
-        self.size = self.time_weights.shape[1]
-        n_scores = self.n_models * self.size
-        self.margins = [
-            _Margin(margin, self.X, n_scores) for margin in (self.model.event, self.model.dropout)
-        ]
-        self.of_theta = np.zeros((0 if self.model.theta_fixed else 1, n_scores))
-        self.of_shares = np.zeros((0 if self.q.ratio is None else self.q.ratio.shares.size, n_scores))
-
-    @property
-    def gradient(self) -> FloatArray:
-        return np.concatenate((*(margin.gradient for margin in self.margins), self.of_theta))
-
-    def of_conditional(self, rows: Rows, cut: IntArray) -> None:
-        """Add those of subjects whose q hangs on the hazards at t and at the censoring alone."""
-        q = self.q
-        for block, columns, wanted in self._blocks(rows, cut, len(self.time_weights)):
-            slopes = q.slopes(block, columns, free=not self.model.theta_fixed)
-            weights = self.time_weights[columns]
-            for own, gain in self._of_models(block, columns, wanted):
-                self.margins[0].at_common_times(block, q.t[columns], gain * slopes.at_times, weights, own)
-                for margin, t, slope in slopes.at_own_times:
-                    self.margins[margin].at_own_time(block, t, (gain * slope) @ weights, own)
-                if slopes.theta is not None:
-                    self.of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
-
-    def of_later(self, later: LaterDropout, rows: Rows, cut: IntArray) -> None:
-        """Add those of subjects whose q hangs on both hazards from the censoring on."""
-        q = self.q
-        for block, columns, wanted in self._blocks(rows, cut, later.n_steps * self.size):
-            slopes = LaterSlopes(later.steps(block, columns), later.ratio.components(block))
-            weights, log_t = self.time_weights[columns], log_or_zero(slopes.nodes)
-            for own, gain in self._of_models(block, columns, wanted):
-                before, shares = slopes.before(gain, weights)
-                self.of_shares[:, own] += shares
-                for margin, at_times, (at_nodes, at_a) in zip(
-                    self.margins, slopes.at_times, before, strict=True
-                ):
-                    margin.at_common_times(block, q.t[columns], gain * at_times, weights, own)
-                    sums = at_nodes.sum(axis=1), at_nodes.sum(axis=0), np.einsum("k,kif->if", log_t, at_nodes)
-                    margin.summed(block, slopes.nodes, *sums, own)
-                    margin.at_own_time(block, q.c[block], at_a, own)
-
-    def _blocks(self, rows: Rows, cut: IntArray, width: int) -> Iterator[tuple[Rows, slice, BoolArray]]:
-        """Some subjects, the times from the first that any of them has on, and which of these each of them has."""
-        n_times = len(self.time_weights)
-        for part in row_blocks(rows.size, width):
-            first = int(cut[part].min())
-            if first < n_times:
-                yield rows[part], slice(first, n_times), cut[part][:, None] <= np.arange(first, n_times)
-
-    def _of_models(self, rows: Rows, columns: slice, wanted: BoolArray) -> Iterator[tuple[slice, FloatArray]]:
-        """The scores of each model, and what they gain."""
-        for m, gain in enumerate(self.gains(rows, columns)):
-            yield slice(m * self.size, (m + 1) * self.size), gain * wanted
+    for rows, cuts in groups:
+        # Who was there at the end of the study under a ratio has a q that hangs on both hazards from then on.
+        later = q.later if rows.size and q.ended[rows[0]] else None
+        for part in row_blocks(rows.size, n_times if later is None else later.n_steps * size):
+            block, cut = rows[part], cuts[part]
+            columns = slice(int(cut.min()), n_times)
+            if columns.start >= n_times:
+                continue
+            t, weights = q.t[columns], time_weights[columns]
+            if later is None:
+                at_times, at_own_times, by_theta = q.slopes(block, columns, free=free)
+                for scores, gain in gained(block, cut, columns):
+                    margins[0].at_common_times(block, t, gain * at_times, weights, scores)
+                    for margin, own_t, slope in at_own_times:
+                        margins[margin].at_own_time(block, own_t, (gain * slope) @ weights, scores)
+                    if by_theta is not None:
+                        of_theta[0, scores] += np.sum((gain * by_theta) @ weights, axis=0)
+                continue
+            slopes = LaterSlopes(later, block, columns)
+            log_nodes = log_or_zero(slopes.nodes)
+            for scores, gain in gained(block, cut, columns):
+                before, by_shares = slopes.before(gain, weights)
+                of_shares[:, scores] += by_shares
+                for gathered, by_t, (at_nodes, at_a) in zip(margins, slopes.at_times, before, strict=True):
+                    gathered.at_common_times(block, t, gain * by_t, weights, scores)
+                    sums = [at_nodes.sum(axis=axis) for axis in (1, 0)]
+                    drift = np.einsum("k,kif->if", log_nodes, at_nodes)
+                    gathered.add(block, slopes.nodes, *sums, drift, scores)
+                    gathered.at_own_time(block, q.c[block], at_a, scores)
+    return np.concatenate((*(margin.gradient for margin in margins), of_theta)), of_shares
 
 
 class _Margin:
@@ -185,14 +151,17 @@ class _Margin:
     def at_common_times(
         self, rows: Rows, t: FloatArray, values: FloatArray, weights: FloatArray, scores: slice
     ) -> None:
-        """Derivatives (rows, times) of what the ``weights`` of the times make some of the scores."""
-        if self.margin.basis.present:
-            by_time = (np.ones(rows.size) @ values)[:, None] * weights
-            self.summed(
-                rows, t, by_time, values @ weights, values @ (weights * log_or_zero(t)[:, None]), scores
-            )
+        """Add derivatives (rows, times) of what the ``weights`` of the times make some of the scores."""
+        by_time = (np.ones(rows.size) @ values)[:, None] * weights
+        drift = values @ (weights * log_or_zero(t)[:, None])
+        self.add(rows, t, by_time, values @ weights, drift, scores)
 
-    def summed(
+    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice) -> None:
+        """Add derivatives at one time for each subject."""
+        values = np.where((t > 0)[:, None], values, 0.0)
+        self.add(rows, t, values, values, values * log_or_zero(t)[:, None], scores)
+
+    def add(
         self,
         rows: Rows,
         t: FloatArray,
@@ -201,23 +170,11 @@ class _Margin:
         drift: FloatArray,
         scores: slice,
     ) -> None:
-        """Sums over subjects by time; and over times by subject, plain and times log t."""
-        if self.margin.basis.present:
-            started = t > 0
-            of_coef = self.margin.basis.values(np.log(t[started])).T @ by_time[started]
-            self._add(rows, of_coef, relative, drift, scores)
-
-    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice) -> None:
-        """One time for each subject."""
-        if self.margin.basis.present:
-            values, log_t = np.where((t > 0)[:, None], values, 0.0), log_or_zero(t)
-            of_coef = self.margin.basis.values(log_t).T @ values
-            self._add(rows, of_coef, values, values * log_t[:, None], scores)
-
-    def _add(
-        self, rows: Rows, of_coef: FloatArray, relative: FloatArray, drift: FloatArray, scores: slice
-    ) -> None:
-        parts = [of_coef]
+        """Add sums over subjects by time; and over times by subject, plain and times log t."""
+        if not self.margin.basis.present:
+            return
+        started = t > 0
+        parts = [self.margin.basis.values(np.log(t[started])).T @ by_time[started]]
         if self.margin.beta.size:
             X = self.X[rows]
             parts += [X.T @ relative, X[:, self.margin.varying].T @ drift]

@@ -24,11 +24,7 @@ _INTERVALS = 400
 
 
 def chosen_basis(
-    y: Survival,
-    happened: BoolArray,
-    ends: FloatArray | None,
-    most: int,
-    weight: FloatArray | None = None,
+    y: Survival, happened: BoolArray, ends: FloatArray | None, most: int, weight: FloatArray | None = None
 ) -> Basis:
     r"""Inner knots as the data need them, ``most`` at most.
 
@@ -105,7 +101,7 @@ def negative_loglik(basis: Basis, y: Survival, weight: FloatArray) -> float:
         return -likelihood.value(point, Independence())
 
     def derivatives(point: FloatArray) -> Derivatives:
-        at = likelihood.derivatives(point, Independence, 0.0, fixed=True)
+        at = likelihood.derivatives(point, Independence(), free=False)
         return Derivatives(-at.value, -at.gradient, -at.hessian)
 
     start = constant_hazard(basis, float(weight[y.event].sum()), float(weight @ y.time))

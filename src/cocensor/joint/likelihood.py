@@ -215,23 +215,19 @@ class Likelihood:
         """The share of the barrier in the value; −∞ where a cumulative hazard would fall."""
         return sum(barrier.value(parameters[barrier.at]) for barrier in self.barriers)
 
-    def derivatives(
-        self, parameters: FloatArray, family: type[Copula], theta: float, *, fixed: bool
-    ) -> Derivatives:
-        """The log-likelihood with its gradient and Hessian, in θ as well unless it is ``fixed``.
+    def derivatives(self, parameters: FloatArray, copula: Copula, *, free: bool) -> Derivatives:
+        """The log-likelihood with its gradient and Hessian, in θ as well if it is ``free``.
 
         It is not computed twice in a row at the same place, where as a rule one search ends and another starts.
         """
-        place = parameters.tobytes(), family, theta, fixed
+        place = parameters.tobytes(), copula, free
         last = self._last
         if last is None or last[0] != place:
-            self._last = last = place, self._derivatives(parameters, family, theta, fixed)
+            self._last = last = place, self._derivatives(parameters, copula, free)
         return last[1]
 
-    def _derivatives(
-        self, parameters: FloatArray, family: type[Copula], theta: float, fixed: bool
-    ) -> Derivatives:
-        size = self.n_parameters + (not fixed)
+    def _derivatives(self, parameters: FloatArray, copula: Copula, free: bool) -> Derivatives:
+        size = self.n_parameters + free
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
             for barrier in self.barriers:
@@ -240,31 +236,22 @@ class Likelihood:
                 gradient[barrier.at] += of_barrier.gradient
                 hessian[np.ix_(barrier.at, barrier.at)] += of_barrier.hessian
             for part, blocks in self._designs:
-                for rows, designs, places, jet in self._jets(
-                    part, blocks, parameters, family, theta, fixed, 2
-                ):
+                for rows, designs, places, jet in self._jets(part, blocks, parameters, copula, free, 2):
                     jet = jet if part.weight is None else jet * part.weight[rows]
                     value += float(np.sum(jet.value))
                     _gather(gradient, hessian, jet, designs, places)
         return Derivatives(value, gradient, hessian)
 
     def scores_along(
-        self,
-        parameters: FloatArray,
-        family: type[Copula],
-        theta: float,
-        directions: FloatArray,
-        *,
-        fixed: bool,
+        self, parameters: FloatArray, copula: Copula, directions: FloatArray, *, free: bool
     ) -> Iterator[tuple[Rows, FloatArray]]:
         """The derivatives of each subject's log-likelihood along some ``directions``, the columns of an array.
 
-        In blocks (subjects, directions); what a subject adds may come in several of them. θ is the last parameter,
-        unless it is ``fixed``.
+        In blocks (subjects, directions); what a subject adds may come in several. θ is last, if it is ``free``.
         """
         for part in self.contributions:
             blocks = part.blocks(directions.shape[1])
-            for rows, designs, places, jet in self._jets(part, blocks, parameters, family, theta, fixed, 1):
+            for rows, designs, places, jet in self._jets(part, blocks, parameters, copula, free, 1):
                 along = np.zeros((part.subjects[rows].size, directions.shape[1]))
                 for slopes, design, at in zip(jet.first, designs, places, strict=True):
                     if slopes is not None:
@@ -276,26 +263,24 @@ class Likelihood:
         part: _Contribution,
         blocks: Iterable[_Designs],
         parameters: FloatArray,
-        family: type[Copula],
-        theta: float,
-        fixed: bool,
+        copula: Copula,
+        free: bool,
         order: Literal[1, 2],
     ) -> Iterator[tuple[slice, list[FloatArray], list[_Place], Jet]]:
         """Some subjects of a part, what they contribute, and the designs and parameters of its variables.
 
-        θ is the last variable, unless it is ``fixed``; it is the same for all.
+        θ, if it is ``free``, is the last variable; it is the same for all.
         """
         m, places = len(part.predictors), [predictor.at for predictor in part.predictors]
-        copula = family(theta)
-        if not fixed:
-            copula = family.formulas_at(Jet.variable(theta, m, m + 1, order=order))
+        if free:
+            copula = copula.formulas_at(Jet.variable(copula.theta, m, m + 1, order=order))
             places.append(slice(self.n_parameters, self.n_parameters + 1))
         for rows, designs in blocks:
             predictions = part.predictions(rows, designs, parameters)
             variables = [Jet.variable(x, i, len(places), order=order) for i, x in enumerate(predictions)]
             with np.errstate(all="ignore"):
                 jet = part.formula(copula, *variables)
-            yield rows, designs if fixed else [*designs, np.ones((len(designs[0]), 1))], places, jet
+            yield rows, [*designs, np.ones((len(designs[0]), 1))] if free else designs, places, jet
 
 
 def _gather(

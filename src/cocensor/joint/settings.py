@@ -78,11 +78,7 @@ def as_time_kind(y: Survival, time_kind: AskedTimeKind) -> tuple[TimeKind, str]:
 
 LARGEST_TAU = 0.99
 # θ − θ₀ by η, and the inverse.
-_LINKS = {
-    "half-line": (np.expm1, np.log1p),
-    "line": (np.sinh, np.arcsinh),
-    "interval": (np.tanh, np.arctanh),
-}
+_LINKS = {"half-line": (np.expm1, np.log1p), "line": (np.sinh, np.arcsinh), "interval": (np.tanh, np.arctanh)}
 
 
 @dataclass(frozen=True)
