@@ -66,7 +66,7 @@ def test_derivatives_against_differences():
     penalty = np.full(4, 0.7)
     for ties in ("efron", "breslow"):
         for of in ("event", "dropout"):
-            sets = RiskSets.build(y, of, ties)
+            sets = RiskSets(y, of, ties)
             Z, coef = X[sets.order], np.array([0.3, -0.2, 0.5, 0.1])
             at = sets.derivatives(Z, coef, penalty)
             for k, step in enumerate(1e-5 * np.eye(4)):

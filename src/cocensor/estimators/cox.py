@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -127,15 +126,12 @@ class CoxPH:
             # The optimiser sees weights around 1.
             unit = float(weight.mean())
             weight = weight / unit
-        sets = RiskSets.build(outcomes, self.of, self.ties, weight)
+        sets = RiskSets(outcomes, self.of, self.ties, weight)
         if not sets.happens.any():
             raise ValueError(f"y has no {'event' if self.of == 'event' else 'dropout'}: nothing to fit.")
         centre, scale = centre_and_scale(X, weight)
-        constant = scale == 0
-        if constant.any():
-            raise ValueError(
-                f"X must vary in every column, but column {int(np.argmax(constant))} is constant."
-            )
+        if (scale == 0).any():
+            raise ValueError(f"X must vary in every column, but column {int(np.argmin(scale))} is constant.")
         Z = ((X - centre) / scale)[sets.order]
         # The penalty is on the coefficients of the user's own units.
         penalty = self.ridge / scale**2 / unit
@@ -145,9 +141,9 @@ class CoxPH:
         coef = optimum.point
         self.coef_ = coef / scale
         self.covariance_ = inverse / np.outer(scale, scale) / unit
-        self.log_likelihood_ = unit * (
-            -optimum.value + 0.5 * float(penalty @ coef**2) - sets.n_happened * np.log(unit)
-        )
+        n_happened = float(sets.times.size if sets.event_weight is None else sets.event_weight.sum())
+        unpenalised = -optimum.value + 0.5 * float(penalty @ coef**2)
+        self.log_likelihood_ = unit * (unpenalised - n_happened * np.log(unit))
         self.centre_, self.log_baseline_at_centre_ = centre, sets.log_breslow(Z @ coef)
         return self
 
@@ -216,18 +212,27 @@ class CoxPH:
         least_at_start: list[float] = []
 
         def vanished(at: Derivatives) -> bool:
-            curvature = np.linalg.eigvalsh(at.hessian)
+            own, curvature = np.diag(at.hessian), np.linalg.eigvalsh(at.hessian)
             if not least_at_start:
-                _check_information(np.diag(at.hessian), curvature)
+                # Covariates may tell nothing alone, or beside the others.
+                if own.size and own.min() <= 1e-12 * own.max():
+                    raise ValueError(
+                        f"X must vary among those at risk at the event times, but column {int(np.argmin(own))} does "
+                        "not: leave it out, or set ridge above 0."
+                    )
+                if curvature[0] <= 1e-12 * curvature[-1]:
+                    raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
                 least_at_start.append(curvature[0])
             return bool(curvature[0] <= _VANISHED * least_at_start[0])
 
+        # Quadratic convergence: once a step promises this little beside the sum over events of the log of those at risk,
+        # Breslow's log-likelihood at coefficients of 0, the next one is rounding.
+        tolerance = 0.5e-13 * max(1.0, float(np.log(sets.order.size - sets.start).sum()))
         optimum = minimise(
             lambda coef: sets.derivatives(Z, coef, penalty),
             None,
             np.zeros(Z.shape[1]),
-            # Quadratic convergence: once a step promises this little, the next one is rounding.
-            tolerance=0.5e-13 * max(1.0, sets.log_size),
+            tolerance=tolerance,
             max_iter=self.max_iter,
             slack=1e-12,
             hopeless=vanished,
@@ -268,18 +273,6 @@ def inverse_or_nan(information: FloatArray) -> FloatArray:
         return np.full(information.shape, np.nan)
 
 
-def _check_information(own: npt.NDArray[Any], curvature: npt.NDArray[Any]) -> None:
-    """Refuse covariates that tell nothing alone (the diagonal) or beside the others (the eigenvalues)."""
-    if own.size and own.min() <= 1e-12 * own.max():
-        column = int(np.argmin(own))
-        raise ValueError(
-            f"X must vary among those at risk at the event times, but column {column} does not: leave "
-            "it out, or set ridge above 0."
-        )
-    if curvature[0] <= 1e-12 * curvature[-1]:
-        raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
-
-
 def from_log_hazard(log_hazard: FloatArray) -> FloatArray:
     """The survival probability at the logarithm of a cumulative hazard, whatever its size."""
     with np.errstate(over="ignore"):
@@ -291,59 +284,33 @@ Ties = Literal["efron", "breslow"]
 _LIGHTEST = 1e-280
 
 
-@dataclass(frozen=True, eq=False)
 class RiskSets:
     """Subjects sorted by time, in groups that leave the risk set together; one row per event that happens.
 
     A tied event r of d in its group sees the sum over the risk set less the share ``discount[r]`` of the sum
     over the tied ones: r/d with Efron's correction, 0 with Breslow's. With case weights these are sums of weights, and
-    each of the d events counts by the mean of their weights.
+    each of the d events counts by the mean of their weights. Of dropouts, events tied with them have left before.
     """
 
-    order: npt.NDArray[np.intp]
-    happens: npt.NDArray[np.bool_]  # of each sorted subject
-    start: npt.NDArray[np.intp]  # first sorted subject of the risk set, for each event
-    group: npt.NDArray[np.intp]  # of each sorted subject
-    event_group: npt.NDArray[np.intp]  # of each event
-    discount: FloatArray  # of each event
-    times: FloatArray  # of each event
-    weight: FloatArray | None  # of each sorted subject
-    event_weight: FloatArray | None  # of each event, the mean of those tied
-
-    @classmethod
-    def build(cls, y: Survival, of: WhichMargin, ties: Ties, weight: FloatArray | None = None) -> RiskSets:
-        """The sets of one margin; of dropouts, events tied with them have left before."""
-        if of == "event":
-            order, happening = y.order, y.event
-            time = y.time[order]
-            new = np.diff(time, prepend=-1.0) > 0
-        else:
-            order, happening = np.lexsort((~y.event, y.time)), y.dropout
-            time, event = y.time[order], y.event[order]
-            new = (np.diff(time, prepend=-1.0) > 0) | np.concatenate(([True], event[1:] != event[:-1]))
-        happens = happening[order]
-        group = np.cumsum(new) - 1
-        first = np.flatnonzero(new)
-        event_group = group[happens]
-        position = np.arange(event_group.size) - np.searchsorted(event_group, event_group)
-        tied = np.bincount(event_group)[event_group]
-        discount = position / tied if ties == "efron" else np.zeros(event_group.size)
-        event_weight = None
-        if weight is not None:
-            weight = weight[order]
-            event_weight = np.bincount(event_group, weight[happens])[event_group] / tied
-        start, times = first[event_group], time[happens]
-        return cls(order, happens, start, group, event_group, discount, times, weight, event_weight)
-
-    @property
-    def n_happened(self) -> float:
-        """The number of events, by their weights."""
-        return float(self.times.size if self.event_weight is None else self.event_weight.sum())
-
-    @property
-    def log_size(self) -> float:
-        """The sum over events of the log of those at risk: minus Breslow's log-likelihood at coefficients of 0."""
-        return float(np.log(self.order.size - self.start).sum())
+    def __init__(self, y: Survival, of: WhichMargin, ties: Ties, weight: FloatArray | None = None) -> None:
+        self.order = order = y.order if of == "event" else np.lexsort((~y.event, y.time))
+        time, event = y.time[order], y.event[order]
+        new = np.diff(time, prepend=-1.0) > 0
+        if of == "dropout":
+            new[1:] |= event[1:] != event[:-1]
+        # Of each sorted subject.
+        self.happens = happens = event if of == "event" else y.dropout[order]
+        self.group = np.cumsum(new) - 1
+        self.weight = None if weight is None else weight[order]
+        # Of each event; its risk set is from the sorted subject ``start`` on.
+        self.event_group = group = self.group[happens]
+        self.start, self.times = np.flatnonzero(new)[group], time[happens]
+        tied = np.bincount(group)[group]
+        position = np.arange(group.size) - np.searchsorted(group, group)
+        self.discount = position / tied if ties == "efron" else np.zeros(group.size)
+        self.event_weight = None
+        if self.weight is not None:
+            self.event_weight = np.bincount(group, self.weight[happens])[group] / tied
 
     def derivatives(self, Z: FloatArray, coef: FloatArray, penalty: FloatArray) -> Derivatives:
         """The negative of the penalised log-likelihood, with its gradient and its Hessian, the information.

@@ -28,37 +28,20 @@ from cocensor.estimators.cox import CoxPH, RiskSets
 
 @dataclass(frozen=True, eq=False)
 class HazardInfluence:
-    """The derivatives of a cumulative hazard of dropout by the shares of the subjects of its sample.
+    """The derivatives of a cumulative hazard of dropout by the shares of the N subjects of its sample.
 
     What is "at s" has U + 1 values: before the first of the U times of dropout, and from each on.
-
-    Attributes
-    ----------
-    steps : array of shape (U,)
-        The times of dropout.
-    position : array of shape (N,)
-        At how many of them each subject was at risk.
-    jump, exposure : array of shape (N,)
-        g, 0 for those who did not drop out, and e.
-    cumulated, hazard : array of shape (U + 1,)
-        The sum of γ and, where there are coefficients, the hazard itself, both at s.
-    drift : array of shape (U + 1, p)
-        h at s.
-    coefficients : array of shape (N, p)
-        The derivative of the coefficients.
-    log_unit : float
-        The logarithm of the e that stands for 1.
     """
 
-    steps: FloatArray
-    position: IntArray
-    jump: FloatArray
-    exposure: FloatArray
-    cumulated: FloatArray
-    hazard: FloatArray
-    drift: FloatArray
-    coefficients: FloatArray
-    log_unit: float = 0.0
+    steps: FloatArray  # the times of dropout
+    position: IntArray  # at how many of them each subject was at risk
+    jump: FloatArray  # g, 0 for those who did not drop out
+    exposure: FloatArray  # e
+    cumulated: FloatArray  # the sum of γ at s
+    hazard: FloatArray  # the hazard itself at s, where there are coefficients
+    drift: FloatArray  # h at s, (U + 1, p)
+    coefficients: FloatArray  # the derivative of the coefficients, (N, p)
+    log_unit: float = 0.0  # the logarithm of the e that stands for 1
 
 
 def of_kaplan_meier(y: Survival) -> HazardInfluence:
@@ -71,24 +54,20 @@ def of_kaplan_meier(y: Survival) -> HazardInfluence:
     jump = np.divide(1.0, left, out=np.zeros(left.size), where=left > 0)
     position = lookup(steps, y.time, "left")
     dropout = np.flatnonzero(y.dropout)
-    own = np.zeros(len(y))
+    own, cumulated = np.zeros(len(y)), _from_zero(dropouts / at_risk * jump)
     own[dropout] = jump[position[dropout]]
     position[dropout] += 1
-    return HazardInfluence(
-        steps,
-        position,
-        own,
-        np.ones(len(y)),
-        _from_zero(dropouts / at_risk * jump),
-        np.zeros(steps.size + 1),
-        np.zeros((steps.size + 1, 0)),
+    hazard, drift, coefficients = (
+        np.zeros(cumulated.size),
+        np.zeros((cumulated.size, 0)),
         np.zeros((len(y), 0)),
     )
+    return HazardInfluence(steps, position, own, np.ones(len(y)), cumulated, hazard, drift, coefficients)
 
 
 def of_cox(model: CoxPH, X: Any, y: Survival) -> HazardInfluence:
     """The influence on a Cox model at its centre, fitted to ``X`` and ``y``."""
-    sets = RiskSets.build(y, model.of, model.ties)
+    sets = RiskSets(y, model.of, model.ties)
     Z = (as_matrix(X, "X") - model.centre_)[sets.order]
     relative = Z @ model.coef_
     log_unit = float(relative.max())

@@ -94,7 +94,7 @@ class LaterDropout:
 
 
 class _Steps:
-    """The steps of some subjects: from a over the nodes, from the first after one of the a, and from the last to each t.
+    """The steps of some subjects: from a over the nodes, the first after one of the a, and from the last to each time.
 
     Arrays are (nodes or times, rows). Λ and M, the ``hazards`` at the nodes, begin with a; up to a they stay as they
     are there. Each time is reached from the node ``start``; 0 is a.

@@ -67,25 +67,15 @@ class Design:
         return replace(self, matrix=self.matrix[rows])
 
     @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return int(self.matrix.shape[1])
-
-    @property
     def ridge_of_effects(self) -> tuple[str, ...]:
         """The ridge of every β and then of every γ; empty for those that are not shrunk."""
-        of_columns = self.ridges or ("",) * self.n_columns
+        of_columns = self.ridges or ("",) * self.matrix.shape[1]
         return (*of_columns, *(self.varying_ridge for _ in self.varying))
-
-    @property
-    def n_unshrunk(self) -> int:
-        """The number of effects that no ridge shrinks."""
-        return self.ridge_of_effects.count("")
 
     @property
     def names_of_effects(self) -> tuple[str, ...]:
         """The name of every β and then of every γ."""
-        names = self.columns or tuple(f"x{i}" for i in range(self.n_columns))
+        names = self.columns or tuple(f"x{i}" for i in range(self.matrix.shape[1]))
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
 
@@ -113,30 +103,26 @@ def standardised(design: Design, counted: BoolArray, weight: FloatArray | None =
 
     A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
     """
-    everyone, columns = design.matrix, design.columns
-    X = everyone if counted.all() else everyone[counted]
-    centre, scale = centre_and_scale(X, None if weight is None else weight[counted], columns)
-
-    def named(column: int) -> str:
-        return f"column {column}" if columns is None else f"column {columns[column]!r}"
-
-    free = np.array([not ridge for ridge in design.ridge_of_effects[: design.n_columns]], dtype=bool)
+    everyone = design.matrix
+    X, p = everyone if counted.all() else everyone[counted], everyone.shape[1]
+    centre, scale = centre_and_scale(X, None if weight is None else weight[counted], design.columns)
+    names = range(p) if design.columns is None else list(map(repr, design.columns))
+    free = np.array([not ridge for ridge in design.ridge_of_effects[:p]], dtype=bool)
     constant = scale == 0
     if (constant & free).any():
-        column = int(np.argmax(constant & free))
-        raise ValueError(f"X must vary in every column, but {named(column)} is constant.")
-    scale = np.where(constant, 1.0, scale)
-    result = Standardised(everyone, centre, scale)
+        name = names[int(np.argmax(constant & free))]
+        raise ValueError(f"X must vary in every column, but column {name} is constant.")
+    result = Standardised(everyone, centre, np.where(constant, 1.0, scale))
     if free.sum() > 1:
-        products = np.zeros((design.n_columns, design.n_columns))
+        products = np.zeros((p, p))
         for rows in row_blocks(*everyone.shape):
             Z = result[rows][counted[rows]]
             products += Z.T @ Z
         # What of each column the columns before it do not explain.
         unexplained = np.abs(np.diag(np.linalg.qr(products[np.ix_(free, free)] / counted.sum(), mode="r")))
         if unexplained.min() < 1e-11:
-            dependent = int(np.flatnonzero(free)[np.argmax(unexplained < 1e-11)])
+            name = names[np.flatnonzero(free)[np.argmax(unexplained < 1e-11)]]
             raise ValueError(
-                f"X has linearly dependent columns: {named(dependent)} is a combination of those before it."
+                f"X has linearly dependent columns: column {name} is a combination of those before it."
             )
     return result

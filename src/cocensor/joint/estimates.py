@@ -11,7 +11,6 @@ from cocensor._checks import FloatArray
 from cocensor._newton import Minimum
 from cocensor.copulas import Copula
 from cocensor.estimators.cox import inverse_or_nan
-from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
 from cocensor.joint.settings import Link, tau_slope
@@ -41,7 +40,11 @@ def fitted_model(
     to_user = to_units_of_data(problem)
     parameters = to_user @ best.point[:k]
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
-    starts = tuple(_start(problem, tau, run, link, family) for tau, run in runs)
+    starts = []
+    for tau, run in runs:
+        of_run = family(link.theta(run.point[-1]))
+        nll, loglik = problem.nll(run), problem.loglik(run, of_run)
+        starts.append(Start(tau, of_run.theta, of_run.tau, nll, loglik, run.converged, run.n_iter, run.bound))
     if not best.converged:
         warnings.warn(
             f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
@@ -58,7 +61,7 @@ def fitted_model(
         penalty=problem.penalty_on(family),
         theta_fixed=fixed is not None,
         converged_=best.converged,
-        starts_=starts,
+        starts_=tuple(starts),
         covariance_=covariance,
         theta_se_=theta_se,
         tau_se_=tau_se,
@@ -73,17 +76,10 @@ def fitted_model(
     )
 
 
-def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: type[Copula]) -> Start:
-    theta = link.theta(run.point[-1])
-    copula = family(theta)
-    nll, loglik = problem.nll(run), problem.loglik(run, copula)
-    return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
-
-
 def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin:
     basis, design = problem.likelihood.bases[which], problem.design
     own = parameters[problem.likelihood.spans[which]]
-    coef, beta, gamma = np.split(own, [basis.size, basis.size + design.n_columns])
+    coef, beta, gamma = np.split(own, [basis.size, basis.size + design.matrix.shape[1]])
     return Margin(Basis(basis.knots, present=basis.present), coef, beta, design.varying, gamma)
 
 
@@ -95,10 +91,9 @@ def to_units_of_data(problem: JointProblem) -> FloatArray:
     for basis, span in zip(likelihood.bases, likelihood.spans, strict=True):
         if not basis.present:
             continue
-        first = span.start
-        own = slice(first, first + basis.size)
-        of_x = slice(own.stop, own.stop + centre.size)
-        matrix[own, own] = basis.matrix
+        first, end = span.start, span.start + basis.size
+        of_x = slice(end, end + centre.size)
+        matrix[first:end, first:end] = basis.matrix
         matrix[of_x, of_x] = np.diag(1.0 / scale)
         matrix[first, of_x] = -centre / scale
         if drift is None:
@@ -138,38 +133,31 @@ def _uncertainty(
 
 def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatArray) -> None:
     """Name a covariate whose coefficient runs off, and a column that a ridge could not hold."""
-    names, effects = _names(problem, False), problem.design.names_of_effects
+    design, names, effects = problem.design, _names(problem, False), problem.design.names_of_effects
     # The likelihood hardly knows a coefficient that runs off; as a rule there is none.
     precise = bool((variance < _UNKNOWN**2).all())
-    own = np.zeros(len(effects)) if precise else _unexplained(problem.design)
+    # The share of the variance of each effect's column that the others without a ridge leave; 1 under a ridge.
+    own = np.ones(design.matrix.shape[1])
+    free = np.flatnonzero([not ridge for ridge in design.ridge_of_effects[: own.size]])
+    if free.size > 1 and not precise:
+        own[free] = 1.0 / np.diag(np.linalg.inv(np.corrcoef(design.matrix[:, free], rowvar=False)))
+    own = np.append(own, own[list(design.varying)])
     for basis, span in zip(problem.likelihood.bases, problem.likelihood.spans, strict=True):
         for j, effect in enumerate(effects if basis.present else ()):
-            i = span.start + basis.size + j
+            i, warning = span.start + basis.size + j, ""
             if not problem.ridge[i]:
                 if not (precise or variance[i] * own[j] < _UNKNOWN**2):
-                    warnings.warn(
-                        f"the coefficient {names[i]!r} has no finite estimate: the covariate separates "
-                        "those with the outcome from the rest.",
-                        FitWarning,
-                        stacklevel=6,
+                    warning = (
+                        f"the coefficient {names[i]!r} has no finite estimate: the covariate separates those with "
+                        "the outcome from the rest."
                     )
-            elif j < problem.design.n_columns and abs(point[i]) > _DECISIVE:
-                warnings.warn(
-                    f"the column {effect!r} almost determines the outcome, with a log hazard ratio "
-                    f"of {point[i]:.1f} per standard deviation: was it known before the outcome?",
-                    FitWarning,
-                    stacklevel=6,
+            elif j < design.matrix.shape[1] and abs(point[i]) > _DECISIVE:
+                warning = (
+                    f"the column {effect!r} almost determines the outcome, with a log hazard ratio of "
+                    f"{point[i]:.1f} per standard deviation: was it known before the outcome?"
                 )
-
-
-def _unexplained(design: Design) -> FloatArray:
-    """The share of the variance of each effect's column that the others without a ridge leave; 1 under a ridge."""
-    shares = np.ones(design.n_columns)
-    free = [i for i, ridge in enumerate(design.ridge_of_effects[: design.n_columns]) if not ridge]
-    if len(free) > 1:
-        correlations = np.corrcoef(design.matrix[:, free], rowvar=False)
-        shares[free] = 1.0 / np.diag(np.linalg.inv(correlations))
-    return np.concatenate((shares, shares[list(design.varying)]))
+            if warning:
+                warnings.warn(warning, FitWarning, stacklevel=6)
 
 
 def _names(problem: JointProblem, free: bool) -> tuple[str, ...]:

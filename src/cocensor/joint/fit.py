@@ -22,7 +22,7 @@ from cocensor.joint.design import Design, Standardised, standardised
 from cocensor.joint.estimates import fitted_model
 from cocensor.joint.knots import check_enough, constant_hazard, margin_bases
 from cocensor.joint.likelihood import BARRIER, Drift, Likelihood
-from cocensor.joint.margins import MarginForm, informative
+from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.settings import (
     DEFAULT_MARGINS,
@@ -52,6 +52,10 @@ _STRIDE = 0.3
 _SHORT = 0.12
 # From where a fit to other weights has ended it is a few steps; where it is more, they creep along the barrier.
 _FEW_STEPS = 6
+# About so many go first, of at least twice as many subjects.
+_SUBSAMPLE = 25_000
+# They have so many events, and dropouts, for each parameter.
+_EVENTS_PER_PARAMETER = 20
 
 
 def fit_joint(
@@ -191,12 +195,12 @@ class JointProblem:
         design = Design.of(X, len(everyone))
         weight = None if sample_weight is None else as_weights(sample_weight, len(everyone))
         weighty = np.ones(len(everyone), dtype=bool) if weight is None else weight > 0
-        counted = informative(everyone.time) & weighty & (True if included is None else included)
+        counted = (everyone.time > 0) & weighty & (True if included is None else included)
         if not counted.any():
             raise ValueError("y must have times above 0, but all of them are 0.")
         outcomes = everyone[np.flatnonzero(counted)]
         own_weight = None if weight is None else weight[counted]
-        n_zero = int((~informative(everyone.time) & weighty).sum())
+        n_zero = int(((everyone.time == 0) & weighty).sum())
         if n_zero and included is None:
             warnings.warn(
                 f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which carries no "
@@ -205,13 +209,12 @@ class JointProblem:
                 stacklevel=2,
             )
         kind, reason = as_time_kind(outcomes, time_kind)
-        log_t = np.log(outcomes.time)
         ends = np.unique(outcomes.time[outcomes.event | outcomes.dropout]) if kind == "grouped" else None
-        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, own_weight)
-        Z = standardised(design, counted, weight)
-        drift = None
+        n_unshrunk = design.ridge_of_effects.count("")
+        bases, fewer = margin_bases(outcomes, n_unshrunk, margins, knots, ends, own_weight)
+        Z, drift = standardised(design, counted, weight), None
         if design.varying:
-            mean, sd = mean_and_sd(log_t, own_weight)
+            mean, sd = mean_and_sd(np.log(outcomes.time), own_weight)
             drift = Drift(design.varying, float(mean), float(sd) or 1.0)
         likelihood = Likelihood(everyone, Z, bases, ends, BARRIER, drift, included, weight)
         return cls(outcomes, design, likelihood, penalty, kind, reason + fewer)
@@ -219,20 +222,17 @@ class JointProblem:
     def weighted(self, sample_weight: Any, ridge: Literal["keep", "refit"] = "keep") -> JointProblem:
         """The sample with other case weights, whose fits start from the optima that are known here.
 
-        Design, units, knots, groups of times and barrier stay as they are: they belong to the subjects, of whom those
-        of weight 0 still have to have hazards that rise. So do the weights of the ridges, which makes the fits smooth
-        in the weights; "refit" chooses them again, starting from those here. θ is estimated from its optimum here
-        alone.
+        All else stays as it is, also the barrier for those of weight 0, and the weights of the ridges, which makes fits
+        smooth in the weights; "refit" chooses these again. θ is estimated from its optimum here alone.
         """
         check_choice(ridge, "ridge", ("keep", "refit"))
         everyone = self.likelihood.y
         likelihood = self.likelihood.of(everyone, self.likelihood.X, as_weights(sample_weight, len(everyone)))
-        y = everyone[likelihood.subjects]
-        for basis, happened, what in zip(
-            likelihood.bases, (y.event, y.dropout), ("event", "dropout"), strict=True
-        ):
-            if basis.present:
-                check_enough(int(happened.sum()), basis.size + self.design.n_unshrunk, what)
+        y, n_unshrunk = everyone[likelihood.subjects], self.design.ridge_of_effects.count("")
+        event, dropout = likelihood.bases
+        check_enough(y.n_events, event.size + n_unshrunk, "event")
+        if dropout.present:
+            check_enough(int(y.dropout.sum()), dropout.size + n_unshrunk, "dropout")
         return replace(self, y=y, likelihood=likelihood, parent=self, keeps_ridge=ridge == "keep")
 
     # --- fits ----------------------------------------------------------------------------------------
@@ -320,7 +320,19 @@ class JointProblem:
     @cached_property
     def _before(self) -> JointProblem | None:
         """The problem whose optima the fits start from: the parent, or that of some of many subjects."""
-        return subsampled(self) if self.parent is None else self.parent
+        whole, design = self.likelihood, self.design
+        every = len(whole.y) // _SUBSAMPLE
+        if self.parent is not None or whole.included is not None or whole.weight is not None or every < 2:
+            return self.parent
+        rows = np.arange(0, len(whole.y), every)
+        sample, design = whole.y[rows], design[rows]
+        y = sample[np.flatnonzero(sample.time > 0)]
+        for basis, happened in zip(whole.bases, (y.event, y.dropout), strict=True):
+            n_parameters = basis.size + len(design.ridge_of_effects)
+            if basis.present and happened.sum() < _EVENTS_PER_PARAMETER * n_parameters:
+                return None
+        likelihood = whole.of(sample, Standardised(design.matrix, whole.X.centre, whole.X.scale))
+        return replace(self, y=y, design=design, likelihood=likelihood)
 
     @property
     def _ridges(self) -> IntArray:
@@ -328,8 +340,8 @@ class JointProblem:
         names: dict[tuple[int, str], int] = {}
         numbers = []
         for margin, basis in enumerate(self.likelihood.bases):
-            effects = self.design.ridge_of_effects if basis.present else ()
-            for ridge in (*[""] * basis.size, *effects):
+            numbers += [-1] * basis.size
+            for ridge in self.design.ridge_of_effects if basis.present else ():
                 numbers.append(names.setdefault((margin, ridge), len(names)) if ridge else -1)
         return np.array(numbers)
 
@@ -339,12 +351,12 @@ class JointProblem:
         fitted = self._optima.setdefault(family, {})
         if tau in fitted:
             return fitted[tau]
-        if self._before is not None and self._before is not self.parent:
-            self._before.margins_at(copula)
-        of_parent = {} if self._before is None else self._before._optima.get(family, {})
-        optimum = None
-        if tau in of_parent:
-            start = risen(self.likelihood, of_parent[tau].point)
+        before, optimum = self._before, None
+        if before is not None and before is not self.parent:
+            before.margins_at(copula)
+        known = None if before is None else before._optima.get(family, {}).get(tau)
+        if known is not None:
+            start = risen(self.likelihood, known.point)
             optimum = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
         if optimum is None or not optimum.converged:
             optimum = self._margins_followed_to(copula)
@@ -452,30 +464,8 @@ class JointProblem:
         return -self.likelihood.n * (self.nll(minimum) - penalty) + shrinkage
 
 
-# About so many go first, of at least twice as many subjects.
-_SUBSAMPLE = 25_000
-# They have so many events, and dropouts, for each parameter.
-_EVENTS_PER_PARAMETER = 20
 # How much of the changes with time is tried.
 _SHARES = (1.0, 0.9, 0.7, 0.4, 0.0)
-
-
-def subsampled(problem: JointProblem) -> JointProblem | None:
-    """The problem for some of its subjects, with the same parameters; None where that is no help."""
-    whole = problem.likelihood
-    every = len(whole.y) // _SUBSAMPLE
-    if whole.included is not None or whole.weight is not None or every < 2:
-        return None
-    rows = np.arange(0, len(whole.y), every)
-    sample, design = whole.y[rows], problem.design[rows]
-    y = sample[np.flatnonzero(informative(sample.time))]
-    for basis, happened in zip(whole.bases, (y.event, y.dropout), strict=True):
-        if basis.present and happened.sum() < _EVENTS_PER_PARAMETER * (
-            basis.size + len(design.ridge_of_effects)
-        ):
-            return None
-    likelihood = whole.of(sample, Standardised(design.matrix, whole.X.centre, whole.X.scale))
-    return replace(problem, y=y, design=design, likelihood=likelihood)
 
 
 def risen(likelihood: Likelihood, point: FloatArray) -> FloatArray:
@@ -500,39 +490,28 @@ Fit = Callable[[FloatArray, FloatArray], Minimum]
 
 
 def ridge_weights(
-    ridges: IntArray,
-    n: float,
-    first_fit: Fit,
-    fit: Fit,
-    start: FloatArray,
-    first_weights: FloatArray | None = None,
+    ridges: IntArray, n: float, first_fit: Fit, fit: Fit, start: FloatArray, before: FloatArray | None = None
 ) -> tuple[Minimum, FloatArray]:
     r"""The weights that make the data most likely, effects integrated out, and the fit with them.
 
     Effects of ridge g have the prior :math:`N(0, 1/\lambda_g)`. The marginal likelihood (Laplace's approximation) is
     stationary where :math:`\lambda_g = d_g / \sum \hat b_j^2`, with :math:`d_g = r_g - \lambda_g \mathrm{tr}_g H^{-1}`
     the effective number of its :math:`r_g` effects and H the penalised information. That is iterated (Fellner and
-    Schall; Wood and Fasiolo, 2017, *Biometrics* 73, 1071–1081).
-
-    ``ridges`` has the number of the ridge of each parameter, −1 for those that are not shrunk; ``n`` is the number of
-    subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start`` with ``first_weights``.
+    Schall; Wood and Fasiolo, 2017, *Biometrics* 73, 1071–1081). ``ridges`` are numbers, −1 for what is not shrunk.
     """
     groups = [np.flatnonzero(ridges == g) for g in range(int(ridges.max(initial=-1)) + 1)]
-    weights = np.where(ridges >= 0, _START, 0.0)
-    if first_weights is not None:
-        # A weight under which no effect is left would count as settled, whatever the data.
-        weights = np.minimum(first_weights, weights)
+    # A weight before under which no effect is left would count as settled, whatever the data.
+    weights = np.minimum(np.where(ridges >= 0, _START, 0.0), np.inf if before is None else before)
     optimum = first_fit(weights, start)
     for _ in range(_MAX_ROUNDS if groups else 0):
         variances = _variances(optimum.at.hessian * n)
         moved = 0.0
         for at in groups:
-            before = weights[at[0]]
-            effective = float(np.clip(at.size - before * variances[at].sum(), 1e-6, at.size))
-            after = float(np.clip(effective / max(np.sum(optimum.point[at] ** 2), 1e-300), *_RANGE))
-            undecided = min(effective, at.size - effective)
-            moved = max(moved, abs(np.log(after / before)) * undecided)
-            weights[at] = after
+            old = weights[at[0]]
+            effective = float(np.clip(at.size - old * variances[at].sum(), 1e-6, at.size))
+            new = float(np.clip(effective / max(np.sum(optimum.point[at] ** 2), 1e-300), *_RANGE))
+            moved = max(moved, abs(np.log(new / old)) * min(effective, at.size - effective))
+            weights[at] = new
         optimum = fit(weights, optimum.point)
         if moved < _SETTLED:
             break

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray
@@ -26,13 +24,12 @@ _INTERVALS = 400
 def chosen_basis(
     y: Survival, happened: BoolArray, ends: FloatArray | None, most: int, weight: FloatArray | None = None
 ) -> Basis:
-    r"""Inner knots as the data need them, ``most`` at most.
+    """Inner knots as the data need them, ``most`` at most.
 
-    Grouped times (their ``ends`` are given) have as many as there may be: no spline is smooth over a few steps. For
-    continuous times, it is those with the smallest AIC of the margin alone, without covariates, whatever else ended the
-    observation counting as an end of study. Tried are some numbers of knots, at quantiles of the log times of what
-    ``happened``: at equally spaced levels p, or at equally spaced log(p/(1 − p)), which reaches into both tails. Two
-    numbers in a row that do not lower the AIC end the search. With case weights all of this is as for repeated rows.
+    Grouped times (their ``ends`` are given) have as many as there may be: no spline is smooth over a few steps. Others
+    have those with the smallest AIC of the margin alone, whatever else ended the observation counting as an end of
+    study: at quantiles of the log times of what ``happened``, at equally spaced levels p or at equally spaced
+    log(p/(1 − p)), which reaches into both tails. Two numbers in a row that do not lower the AIC end the search.
     """
     own = np.log(y.time[happened])
     own_weight = None if weight is None else weight[happened]
@@ -46,22 +43,18 @@ def chosen_basis(
         if inner > most:
             break
         worse += 1
-        for basis in _placed(own, inner, own_weight):
+        tried = [Basis.at_quantiles(own, inner, own_weight)]
+        if inner > 1:
+            far = np.log(n_happened)
+            levels = 1.0 / (1.0 + np.exp(-np.linspace(-far, far, inner + 2)[1:-1]))
+            tried.append(Basis(np.unique(quantile(own, [0.0, *levels, 1.0], own_weight))))
+        for basis in tried:
             aic = 2.0 * (negative_loglik(basis, *counts) + basis.size)
             if aic < lowest:
                 best, lowest, worse = basis, aic, 0
         if worse == 2:
             break
     return best
-
-
-def _placed(log_times: FloatArray, inner: int, weight: FloatArray | None) -> Iterator[Basis]:
-    """The ways to place so many inner knots."""
-    yield Basis.at_quantiles(log_times, inner, weight)
-    if inner > 1:
-        far = np.log(log_times.size if weight is None else weight.sum())
-        levels = 1.0 / (1.0 + np.exp(-np.linspace(-far, far, inner + 2)[1:-1]))
-        yield Basis(np.unique(quantile(log_times, [0.0, *levels, 1.0], weight)))
 
 
 def constant_hazard(basis: Basis, n_happened: float, exposure: float) -> FloatArray:
@@ -80,9 +73,14 @@ def in_intervals(time: FloatArray, happened: BoolArray, weight: FloatArray) -> t
     own, ends = time[happened], np.unique(time)
     if ends.size > _INTERVALS:
         share = np.linspace(0.0, 1.0, _INTERVALS // 3)
-        quantiles = [_inverted_cdf(own, share, happening), _inverted_cdf(time, share, weight)]
         even = np.exp(np.log(ends[0]) * (1.0 - share) + np.log(ends[-1]) * share)[1:-1]
-        ends = np.unique(np.concatenate((*quantiles, ends[np.searchsorted(ends, even)])))
+        chosen = [ends[np.searchsorted(ends, even)]]
+        for times, weights in ((own, happening), (time, weight)):
+            # The smallest of the times up to which there is at least such a share of the weights.
+            order = np.argsort(times)
+            until = np.cumsum(weights[order])
+            chosen.append(times[order][np.searchsorted(until, share * until[-1])])
+        ends = np.unique(np.concatenate(chosen))
     n = ends.size
     events = np.bincount(np.searchsorted(ends, own), happening, n)
     # Whoever left before the first end says nothing.
@@ -108,13 +106,6 @@ def negative_loglik(basis: Basis, y: Survival, weight: FloatArray) -> float:
     return minimise(derivatives, value, start, tolerance=1e-3).value
 
 
-def _inverted_cdf(values: FloatArray, levels: FloatArray, weight: FloatArray) -> FloatArray:
-    """The smallest of ``values`` up to which there is at least such a share of the weights."""
-    order = np.argsort(values)
-    until = np.cumsum(weight[order])
-    return values[order][np.searchsorted(until, levels * until[-1])]
-
-
 def margin_bases(
     y: Survival,
     n_unshrunk: int,
@@ -123,12 +114,8 @@ def margin_bases(
     ends: FloatArray | None,
     weight: FloatArray | None,
 ) -> tuple[tuple[Basis, Basis], str]:
-    """The bases of event and dropout, orthonormal, and where there are fewer knots than asked for a clause on that.
-
-    ``n_unshrunk`` effects of covariates have to be estimated beside them; ``ends`` are those of grouped times.
-    """
-    log_t, fewer = np.log(y.time), ""
-    bases = []
+    """The bases of event and dropout beside so many effects, and a clause where there are fewer knots than asked."""
+    log_t, fewer, bases = np.log(y.time), "", []
     for happened, what in ((y.event, "event"), (y.dropout, "dropout")):
         n_happened = int(happened.sum())
         if not n_happened:
@@ -145,10 +132,10 @@ def margin_bases(
         if ends is not None:
             # A margin of grouped times needs more different times than it has functions of time.
             most = own_times.size - 3
+        elif own_times.size == 1:  # of one subject, however heavy
+            most = 0
         else:
             most = n_happened if own_weight is None else int(own_weight.sum())
-            if own_times.size == 1:  # of one subject, however heavy
-                most = 0
         if most < 0:
             raise ValueError(
                 f"y has {what}s at only {own_times.size} different times, not enough for grouped times."

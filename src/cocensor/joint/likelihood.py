@@ -29,7 +29,7 @@ from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, by_weigh
 from cocensor.copulas import Copula
 from cocensor.copulas.base import log_step
 from cocensor.data import Survival
-from cocensor.joint.margins import Barrier, Basis, informative, last_end, log_or_zero, start_of_group
+from cocensor.joint.margins import Barrier, Basis, last_end, log_or_zero, start_of_group
 
 #: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
 BARRIER = 1e-4
@@ -105,15 +105,15 @@ class Likelihood:
     ) -> None:
         self.y, self.X, self.bases, self.ends, self.drift = y, X, bases, ends, drift
         self.barrier, self.included, self.weight = barrier, included, weight
-        counted = informative(y.time) if included is None else included & informative(y.time)
-        if weight is not None:
-            counted &= weight > 0
+        counted = (y.time > 0) & (True if included is None else included)
+        counted &= True if weight is None else weight > 0
         self.subjects = np.flatnonzero(counted)
         self.n: float = self.subjects.size if weight is None else float(weight[counted].sum())
         n_drifts = 0 if drift is None else len(drift.varying)
-        self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
-        starts = (0, self.sizes[0])
-        self.spans = [slice(start, start + size) for start, size in zip(starts, self.sizes, strict=True)]
+        self.sizes = [basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases]
+        #: The number of parameters of both margins, without θ.
+        self.n_parameters = sum(self.sizes)
+        self.spans = slice(0, self.sizes[0]), slice(self.sizes[0], self.n_parameters)
         # What the slope of a log hazard depends on: the basis, and changes with log time.
         self._at_slopes = [
             np.concatenate((span.start + np.arange(basis.size), span.stop - np.arange(n_drifts)[::-1] - 1))
@@ -158,8 +158,10 @@ class Likelihood:
     @cached_property
     def barriers(self) -> list[Barrier]:
         """The barrier of each margin that could fall: a straight line rises by its event terms alone."""
+        if not self.barrier:
+            return []
         drifts = None
-        if self.barrier and self.drift is not None:
+        if self.drift is not None:
             drifts = np.empty((self.X.shape[0], len(self.drift.varying)))
             for rows in row_blocks(*self.X.shape):
                 drifts[rows] = self.drift.slopes(self.X[rows])
@@ -167,7 +169,7 @@ class Likelihood:
         return [
             Barrier(at, basis.slope_bounds(), drifts, self.barrier)
             for at, basis in zip(self._at_slopes, self.bases, strict=True)
-            if self.barrier and basis.size and (basis.knots.size or curved)
+            if basis.size and (basis.knots.size or curved)
         ]
 
     @cached_property
@@ -189,23 +191,14 @@ class Likelihood:
         )
         return other
 
-    @property
-    def n_parameters(self) -> int:
-        """The number of parameters of both margins, without θ."""
-        return sum(self.sizes)
-
     def value(self, parameters: FloatArray, copula: Copula) -> float:
         """The log-likelihood; −∞ where a cumulative hazard would fall."""
-        total = self.constant
         with np.errstate(all="ignore"):
-            total += self.barrier_at(parameters)
+            total = self.constant + self.barrier_at(parameters)
             for part, blocks in self._designs:
                 for rows, designs in blocks:
                     predictions = part.predictions(rows, designs, parameters)
-                    if any(
-                        prediction.max() > predictor.largest
-                        for predictor, prediction in zip(part.predictors, predictions, strict=True)
-                    ):
+                    if max(prediction.max() for prediction in predictions) > part.predictors[0].largest:
                         return -np.inf
                     values = part.formula(copula, *predictions)
                     total += float(np.sum(values if part.weight is None else values * part.weight[rows]))

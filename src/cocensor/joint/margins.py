@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor._namespaces import Placing
 from cocensor._newton import Derivatives
 from cocensor._numerics import quantile
@@ -64,13 +64,11 @@ class Basis:
 
     def values(self, log_t: FloatArray) -> FloatArray:
         """The functions at ``log_t``, (n, size)."""
-        columns = [np.ones_like(log_t), log_t, *self._cubics(log_t, 3)]
-        return self._transformed(np.column_stack(columns))
+        return self._functions(log_t, np.ones_like(log_t), log_t, 3)
 
     def slopes(self, log_t: FloatArray) -> FloatArray:
         """Their derivatives in log t, (n, size)."""
-        columns = [np.zeros_like(log_t), np.ones_like(log_t), *self._cubics(log_t, 2)]
-        return self._transformed(np.column_stack(columns))
+        return self._functions(log_t, np.zeros_like(log_t), np.ones_like(log_t), 2)
 
     def slope_bounds(self) -> FloatArray:
         """Combinations of the coefficients that keep s rising everywhere if all of them are positive.
@@ -82,30 +80,26 @@ class Basis:
             return self.slopes(np.zeros(1))
         share = np.linspace(0.0, 1.0, 5)
         edges = (self.knots[:-1, None] * (1.0 - share) + self.knots[1:, None] * share).ravel()
-        left, right = edges[:-1], edges[1:]
-        at_edges, between = self.slopes(edges), self.slopes(0.5 * (left + right))
+        at_edges, between = self.slopes(edges), self.slopes(0.5 * (edges[:-1] + edges[1:]))
         middle = 2.0 * between - 0.5 * (at_edges[:-1] + at_edges[1:])
-        return np.vstack((at_edges, middle[right > left]))
+        return np.vstack((at_edges, middle[edges[1:] > edges[:-1]]))
 
-    def _transformed(self, raw: FloatArray) -> FloatArray:
-        return raw if self.transform is None else raw @ self.transform
-
-    def _cubics(self, log_t: FloatArray, power: int) -> list[FloatArray]:
-        """The cubic terms (``power`` 3) or their derivatives (2)."""
-        if not self.knots.size:
-            return []
-        first, *inner, last = self.knots
+    def _functions(self, log_t: FloatArray, one: FloatArray, line: FloatArray, power: int) -> FloatArray:
+        """``one``, ``line`` and the cubic terms (``power`` 3) or their derivatives (2)."""
 
         def above(knot: float) -> FloatArray:
             over = np.maximum(log_t - knot, 0.0)
             return over * over * (over if power == 3 else 3.0)  # many times as fast as a power
 
-        outer = above(first), above(last)
-        weights = [(last - knot) / (last - first) for knot in inner]
-        return [
-            above(knot) - share * outer[0] - (1.0 - share) * outer[1]
-            for knot, share in zip(inner, weights, strict=True)
-        ]
+        columns = [one, line]
+        if self.knots.size:
+            first, *inner, last = self.knots
+            from_first, from_last = above(first), above(last)
+            for knot in inner:
+                share = (last - knot) / (last - first)
+                columns.append(above(knot) - share * from_first - (1.0 - share) * from_last)
+        raw = np.column_stack(columns)
+        return raw if self.transform is None else raw @ self.transform
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +145,7 @@ class MarginOfSubjects:
         """The log cumulative hazards, one time for each subject; −∞ at time 0."""
         log_t = log_or_zero(t)
         value = self.margin.baseline(log_t) + self.relative
-        if self.drift is not None:
-            value = value + self.drift * log_t
-        return np.where(t > 0, value, -np.inf)
+        return np.where(t > 0, value if self.drift is None else value + self.drift * log_t, -np.inf)
 
     def at(self, t: FloatArray) -> HazardBlocks:
         """The log cumulative hazards at the same times for all, to be read by blocks."""
@@ -194,25 +186,19 @@ class HazardBlocks:
 
     def __call__(self, rows: Rows | slice, columns: slice) -> FloatArray:
         """The log hazards of ``rows`` at the times ``columns``."""
-        relative, drift = self.subjects.relative[rows][:, None], self.subjects.drift
-        if drift is None:
-            return self.baseline[columns] + relative
-        value = drift[rows][:, None] * self.log_t[columns]
-        value += self.baseline[columns]
+        relative, baseline = self.subjects.relative[rows][:, None], self.baseline[columns]
+        if self.subjects.drift is None:
+            return baseline + relative
+        value = self.subjects.drift[rows][:, None] * self.log_t[columns]
+        value += baseline
         value += relative
         return value
 
     def placed(self, placing: Placing) -> HazardBlocks:
         """The blocks for arrays of another library."""
-        relative, drift = placing.subjects(self.subjects.relative), self.subjects.drift
-        drift = None if drift is None else placing.subjects(drift)
-        moved = replace(self.subjects, relative=relative, drift=drift)
+        drift = None if self.subjects.drift is None else placing.subjects(self.subjects.drift)
+        moved = replace(self.subjects, relative=placing.subjects(self.subjects.relative), drift=drift)
         return HazardBlocks(moved, placing.times(self.baseline), placing.times(self.log_t))
-
-
-def informative(time: FloatArray) -> BoolArray:
-    """Which times say something of a hazard: those above 0."""
-    return time > 0
 
 
 def log_or_zero(t: FloatArray) -> FloatArray:
@@ -266,11 +252,10 @@ class Barrier:
             unknown = np.full(parameters.size, np.nan)
             return Derivatives(-np.inf, unknown, np.outer(unknown, unknown))
         above, below = rooms
-        scaled = self.bounds / above[:, None]
+        worth, scaled = self._worth(above, below), self.bounds / above[:, None]
         gradient = scaled.sum(axis=0)
         if self.drifts is None:
-            hessian = -(scaled.T @ scaled)
-            return Derivatives(self._worth(above, below), self.weight * gradient, self.weight * hessian)
+            return Derivatives(worth, self.weight * gradient, self.weight * -(scaled.T @ scaled))
         (n, n_drifts), size = self.drifts.shape, gradient.size
         total, squares = np.zeros(n_drifts), np.zeros(n_drifts)
         for rows in row_blocks(n, n_drifts):
@@ -287,7 +272,7 @@ class Barrier:
             of_drifts = (np.pad(self.drifts[rows], ((0, 0), (size, 0))) + motion) / below[rows, None]
             hessian -= of_drifts.T @ of_drifts / n
         gradient = np.concatenate((gradient, total / n))
-        return Derivatives(self._worth(above, below), self.weight * gradient, self.weight * hessian)
+        return Derivatives(worth, self.weight * gradient, self.weight * hessian)
 
     def _worth(self, above: FloatArray, below: FloatArray) -> float:
         return self.weight * float(np.log(above).sum() + (np.log(below).mean() if below.size else 0.0))

@@ -149,15 +149,11 @@ class JointModel:
         t = as_times(as_vector(t, "t", single=True), "t")
         c = as_times(as_vector(c, "c", single=True), "c")
         design = self.covariates(X, c.size, rows_of="c")
-        ended = (
-            np.zeros(c.size, dtype=bool)
-            if administrative is None
-            else as_flags(administrative, "administrative")
-        )
+        ended = as_flags(np.zeros(c.size) if administrative is None else administrative, "administrative")
         check_length(ended, "administrative", c.size, "c")
         given = Conditional(self, t, c, design, ended)
         result = np.empty((c.size, t.size))
-        for rows in row_blocks(c.size, t.size):
+        for rows in row_blocks(*result.shape):
             result[rows] = given(np.arange(rows.start, rows.stop), slice(0, t.size))
         return result
 
@@ -172,11 +168,10 @@ class JointModel:
         rng = as_generator(rng)
         design = self.covariates(X, n)
         u, v = self.copula.sample(design.shape[0], rng).T
-        times = []
-        for margin, survival in ((self.event, u), (self.dropout, v)):
-            with np.errstate(over="ignore"):
-                times.append(np.exp(margin.of(design).log_time(np.log(-np.log(survival)))))
-        return times[0], times[1]
+        event, dropout = self.event.of(design), self.dropout.of(design)
+        with np.errstate(over="ignore"):
+            e, c = event.log_time(np.log(-np.log(u))), dropout.log_time(np.log(-np.log(v)))
+            return np.exp(e), np.exp(c)
 
     def loglik(self, X: Any, y: Any) -> float:
         """The log-likelihood of outcomes, also of others than those fitted to (``X`` is None without covariates).
@@ -186,10 +181,10 @@ class JointModel:
         outcomes = Survival.coerce(y)
         design = self.covariates(X, len(outcomes))
         drift = Drift(self.event.varying) if self.event.varying else None
-        likelihood = Likelihood(
-            outcomes, design, (self.event.basis, self.dropout.basis), self.ends_, drift=drift
+        bases = self.event.basis, self.dropout.basis
+        return Likelihood(outcomes, design, bases, self.ends_, drift=drift).value(
+            self._of_margins, self.copula
         )
-        return likelihood.value(self._of_margins, self.copula)
 
     # --- what it says of itself ----------------------------------------------------------------------
 
@@ -202,9 +197,8 @@ class JointModel:
     def summary(self) -> str:
         """A readable table of the fit."""
         times = f"{self.time_kind_} ({self.time_kind_reason_})"
-        kind = f"{self.event.name} margins, {self.copula.name} copula"
         lines = [
-            f"Joint model of event and dropout: {kind}",
+            f"Joint model of event and dropout: {self.event.name} margins, {self.copula.name} copula",
             f"{self.n_:,.10g} subjects, log-likelihood {self.loglik_:.4f}, times {times}",
             f"penalised mean negative log-likelihood {self.nll_:.6f}, penalty {self.penalty:g}",
             "" if self.converged_ else "NOT CONVERGED: the figures below are not those of an optimum.",
@@ -214,7 +208,8 @@ class JointModel:
         table["theta"] = self.copula.theta, self.theta_se_
         table["tau"] = self.copula.tau, self.tau_se_
         for name, (value, error) in table.items():
-            shown = f"{error:14.6g}" if np.isfinite(error) else f"{self._without_error(name):>14}"
+            missing = "fixed" if self.theta_fixed else "at the bound" if name in ("theta", "tau") else "–"
+            shown = f"{error:14.6g}" if np.isfinite(error) else f"{missing:>14}"
             lines.append(f"{name:<28}{value:14.6g}{shown}")
         if len(self.starts_) > 1:
             lines += ["", f"{'θ started at τ':<16}{'θ':>12}{'τ':>8}{'penalised NLL':>16}  converged"]
@@ -258,25 +253,20 @@ class JointModel:
         -------
         JointModel
         """
+        rule = "path must name a saved joint model, but"
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
-            raise ValueError(
-                f"path must name a saved joint model, but {path} is not JSON: {error}."
-            ) from None
+            raise ValueError(f"{rule} {path} is not JSON: {error}.") from None
         if not isinstance(content, dict) or content.get("format") != _FORMAT:
-            raise ValueError(f"path must name a saved joint model, but {path} is not one.")
+            raise ValueError(f"{rule} {path} is not one.")
         try:
             model: JointModel = _decoded(JointModel, content)
             belongs = _belongs_together(model)
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"path must name a saved joint model, but {path} is damaged: {str(error).rstrip('.')}."
-            ) from None
+            raise ValueError(f"{rule} {path} is damaged: {str(error).rstrip('.')}.") from None
         if not belongs:
-            raise ValueError(
-                f"path must name a saved joint model, but the parts of {path} do not belong together."
-            )
+            raise ValueError(f"{rule} the parts of {path} do not belong together.")
         return model
 
     # --- helpers -------------------------------------------------------------------------------------
@@ -290,8 +280,7 @@ class JointModel:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
         p = self.event.beta.size
         if not p:
-            rows = (1 if X is None else len(X)) if n is None else n
-            return np.empty((rows, 0))
+            return np.empty(((1 if X is None else len(X)) if n is None else n, 0))
         if X is None:
             raise ValueError(f"{name} is needed: the model has {p} covariates.")
         if isinstance(X, Design):
@@ -310,11 +299,6 @@ class JointModel:
         """The parameters of both margins, in the order of their names."""
         margins = (self.event, self.dropout)
         return np.concatenate([part for m in margins for part in (m.coef, m.beta, m.gamma)])
-
-    def _without_error(self, name: str) -> str:
-        if self.theta_fixed:
-            return "fixed"
-        return "at the bound" if name in ("theta", "tau") else "–"
 
 
 def _encoded(value: Any) -> Any:
@@ -337,19 +321,17 @@ def _decoded(kind: Any, value: Any) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Copula:
         return copula_families()[value["family"]](value["theta"])
-    if hasattr(kind, "__dataclass_fields__"):
-        types = get_type_hints(kind)
-        return kind(**{name: _decoded(types[name], value[name]) for name in types})
+    if is_dataclass(kind):
+        return kind(**{name: _decoded(of, value[name]) for name, of in get_type_hints(kind).items()})
     if type(None) in arguments:
         return None if value is None else _decoded(arguments[0], value)
     if origin is Literal:
         return _decoded(str, value)
     if origin is np.ndarray:
         return np.array(_decoded(list, value), dtype=np.float64)
-    if origin is tuple and arguments[-1] is Ellipsis:
-        return tuple(_decoded(arguments[0], item) for item in _decoded(list, value))
     if origin is tuple:
-        return tuple(_decoded(*pair) for pair in zip(arguments, value, strict=True))
+        kinds = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else arguments
+        return tuple(_decoded(*pair) for pair in zip(kinds, _decoded(list, value), strict=True))
     if origin is Mapping:
         of_key, of_item = arguments
         return {_decoded(of_key, key): _decoded(of_item, item) for key, item in _decoded(list, value)}
@@ -370,12 +352,9 @@ def _belongs_together(model: JointModel) -> bool:
         model.ends_ is None or bool((np.diff(model.ends_) > 0).all()),
     ]
     if encoding is not None:
-        levels, columns = encoding.levels, range(len(encoding.columns))
-        fits.append(len(encoding.sources) == p)
-        fits += [
-            k in columns and (level in levels[k] if level else k not in levels)
-            for k, level in encoding.sources
-        ]
+        levels, columns, sources = encoding.levels, range(len(encoding.columns)), encoding.sources
+        fits.append(len(sources) == p)
+        fits += [k in columns and (level in levels[k] if level else k not in levels) for k, level in sources]
     for margin in (model.event, model.dropout):
         basis, varying = margin.basis, margin.varying
         fits += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -110,36 +111,23 @@ def select_copula(
     *UAI*.
     """
     outcomes = Survival.coerce(y)
-    _check_parts(X, X_val, y_val, folds, len(outcomes))
+    if X is None and X_val is not None:
+        raise ValueError("X_val must be None where X is.")
+    if (y_val is None) != (X_val is None) and X is not None:
+        raise ValueError("X_val and y_val belong together: give both or neither.")
+    if folds is not None and y_val is not None:
+        raise ValueError("folds must be None beside a validation part.")
+    if folds is not None and (check_number(folds, "folds", lower=1) != int(folds) or folds > len(outcomes)):
+        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
     if check_number(min_gain, "min_gain") < 0:
         raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
     design = Design.of(X, len(outcomes))
-    settings: dict[str, Any] = {
-        "margins": margins,
-        "penalty": penalty,
-        "knots": knots,
-        "time_kind": time_kind,
-    }
-
-    def prepared(included: BoolArray | None) -> JointProblem:
-        return JointProblem.of(design, outcomes, included=included, **settings)
-
-    held_out: list[BoolArray] = []
-    if y_val is not None:
-        how, included = "validation part", None
-    elif folds is None and len(outcomes) >= _ENOUGH_TO_SPLIT:
-        included, validating = _random_parts(_lots(design, outcomes, as_generator(seed)))
-        held_out = [validating]
-        how = f"random validation part of {int(validating.sum()):,} subjects"
-    else:
-        n_folds = _FOLDS if folds is None else int(folds)
-        fold = _balanced_folds(outcomes, n_folds, _lots(design, outcomes, as_generator(seed)))
-        held_out = [fold == k for k in range(n_folds)]
-        how, included = f"{n_folds}-fold cross-validation", None
-    problem = prepared(included)
-    # All parts are judged by the same likelihood.
-    settings["time_kind"] = problem.time_kind
+    how, included, held_out = (
+        _parts(design, outcomes, folds, seed) if y_val is None else ("validation part", None, [])
+    )
+    prepared = partial(JointProblem.of, design, outcomes, margins=margins, penalty=penalty, knots=knots)
+    problem = prepared(time_kind=time_kind, included=included)
     models = _fit_all(problem, resolved, dict.fromkeys(resolved, starts))
     # Parts start where all subjects led to, unless that is the edge of a family.
     reached = {
@@ -164,7 +152,10 @@ def select_copula(
         n_held_out, totals = sum(int(left.sum()) for left in held_out), []
         for k, left in enumerate(held_out, start=1):
             try:
-                fitted = models if included is not None else _fit_all(prepared(~left), resolved, reached)
+                fitted = models
+                if included is None:  # all parts are judged by the same likelihood
+                    part = prepared(time_kind=problem.time_kind, included=~left)
+                    fitted = _fit_all(part, resolved, reached)
             except ValueError as error:
                 raise ValueError(
                     f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
@@ -178,54 +169,34 @@ def select_copula(
             "of 0 under every one of them, because some times or covariates are far from those of "
             "the fit."
         )
-    preferred = min(
-        models,
-        # Independence first, so that a tie is its.
-        key=lambda name: (round(validation[name], 9), name != "independence"),
-    )
+    # Independence is the first of the models, so that a tie is its.
+    preferred = min(models, key=lambda name: round(validation[name], 9))
     gain = n_held_out * (validation["independence"] - validation[preferred])
-    chosen = preferred if gain >= min_gain else "independence"
-    return CopulaChoice(
-        best=models[chosen],
-        preferred=preferred,
-        gain=gain,
-        min_gain=min_gain,
-        models=models,
-        validation=validation,
-        how=how,
-        problem=problem,
-        library=None if isinstance(X, Design) else library_of(X),
-    )
+    best = models[preferred if gain >= min_gain else "independence"]
+    library = None if isinstance(X, Design) else library_of(X)
+    return CopulaChoice(best, preferred, gain, min_gain, models, validation, how, problem, library)
 
 
-def _check_parts(X: Any, X_val: Any, y_val: Any, folds: int | None, n: int) -> None:
-    if X is None and X_val is not None:
-        raise ValueError("X_val must be None where X is.")
-    if (y_val is None) != (X_val is None) and X is not None:
-        raise ValueError("X_val and y_val belong together: give both or neither.")
-    if folds is None:
-        return
-    if y_val is not None:
-        raise ValueError("folds must be None beside a validation part.")
-    if check_number(folds, "folds", lower=1) != int(folds) or folds > n:
-        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
-
-
-def _lots(design: Design, y: Survival, rng: np.random.Generator) -> FloatArray:
-    """A random number for each subject: drawn for outcome and covariates, whatever the order of the rows."""
+def _parts(
+    design: Design, y: Survival, folds: int | None, seed: Seed
+) -> tuple[str, BoolArray | None, list[BoolArray]]:
+    """How the validation goes, who is fitted to at first (None for all), and the parts that validate."""
+    # Drawn for outcome and covariates, whatever the order of the rows.
     lots = np.empty(len(y))
-    lots[np.lexsort((*design.matrix.T, ~(y.event | y.dropout), y.event, y.time))] = rng.random(len(y))
-    return lots
-
-
-def _random_parts(lots: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Who is fitted to and who validates, of as many random subjects as are enough."""
-    n, order = lots.size, np.argsort(lots)[:_ENOUGH_TO_SPLIT]
-    n_validating = round(_VALIDATION_SHARE * order.size)
-    validating, included = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
-    validating[order[:n_validating]] = True
-    included[order[n_validating:]] = True
-    return included, validating
+    order = np.lexsort((*design.matrix.T, ~(y.event | y.dropout), y.event, y.time))
+    lots[order] = as_generator(seed).random(len(y))
+    if folds is None and len(y) >= _ENOUGH_TO_SPLIT:
+        order = np.argsort(lots)[:_ENOUGH_TO_SPLIT]
+        n_validating = round(_VALIDATION_SHARE * order.size)
+        validating, included = np.zeros((2, len(y)), dtype=bool)
+        validating[order[:n_validating]] = included[order[n_validating:]] = True
+        return f"random validation part of {n_validating:,} subjects", included, [validating]
+    n_folds = _FOLDS if folds is None else int(folds)
+    # Events, dropouts and ends of study are dealt out in turn, in random order.
+    kind = y.event + 2 * (False if y.administrative is None else y.administrative)
+    fold = np.empty(len(y), dtype=np.intp)
+    fold[np.lexsort((lots, kind))] = np.arange(len(y)) % n_folds
+    return f"{n_folds}-fold cross-validation", None, [fold == k for k in range(n_folds)]
 
 
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
@@ -250,17 +221,6 @@ def _fit_all(
         name: problem.fit(family, 0.0 if family is Independence else None, starts[name])
         for name, family in families.items()
     }
-
-
-def _balanced_folds(y: Survival, folds: int, lots: FloatArray) -> npt.NDArray[np.intp]:
-    """A fold for each subject: events, dropouts and ends of study are dealt out in turn, in random order."""
-    kind = y.event.astype(np.int8)
-    if y.administrative is not None:
-        kind = kind + 2 * y.administrative.astype(np.int8)
-    order = np.lexsort((lots, kind))
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[order] = np.arange(len(y)) % folds
-    return fold
 
 
 # Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
@@ -315,24 +275,19 @@ class CopulaChoice:
     @cached_property
     def table(self) -> Any:
         """One row per family, as the kind of frame that the covariates came in."""
-
-        def column(read: Any) -> list[float]:
-            return [float(read(model)) for model in self.models.values()]
-
-        return make_frame(
-            {
-                "family": list(self.models),
-                "theta": column(lambda model: model.copula.theta),
-                "theta_se": column(lambda model: model.theta_se_),
-                "tau": column(lambda model: model.copula.tau),
-                "tau_se": column(lambda model: model.tau_se_),
-                "train_nll": column(lambda model: -model.loglik_ / model.n_),
-                "validation_nll": [self.validation[name] for name in self.models],
-                "converged": [model.converged_ for model in self.models.values()],
-                "chosen": [name == self.copula.name for name in self.models],
-            },
-            library=self.library,
-        )
+        models = self.models.values()
+        columns = {
+            "family": list(self.models),
+            "theta": [model.copula.theta for model in models],
+            "theta_se": [model.theta_se_ for model in models],
+            "tau": [model.copula.tau for model in models],
+            "tau_se": [model.tau_se_ for model in models],
+            "train_nll": [-model.loglik_ / model.n_ for model in models],
+            "validation_nll": list(self.validation.values()),
+            "converged": [model.converged_ for model in models],
+            "chosen": [name == self.copula.name for name in self.models],
+        }
+        return make_frame(columns, library=self.library)
 
     def profile(
         self, taus: npt.ArrayLike | None = None, progress: Progress | None = None

@@ -26,7 +26,7 @@ from cocensor.data.covariates import Encoding
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 from cocensor.data.times import shown_time
 from cocensor.joint.design import Design
-from cocensor.joint.margins import Basis, informative
+from cocensor.joint.margins import Basis
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
 Ridge = Literal["", "scores", "covariates", "curvature", "time"]
@@ -119,7 +119,7 @@ def imputation_design(
         [column for part in parts for column, _ in part],
         [x for part in parts for _, x in part],
     )
-    chosen = _independent([len(part) for part in parts], values, informative(y.time))
+    chosen = _independent([len(part) for part in parts], values, y.time > 0)
     kept = sorted(chosen)
     left_out = [column.name for i, column in enumerate(candidates) if i not in kept]
     left_out += () if encoding is None else encoding.left_out

@@ -328,7 +328,7 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
             slope[kept] = coef / scale[kept]
             return _Proportional(centre, slope, model.log_baseline_at_centre_)
         kept = np.delete(kept, np.argmin(coef))
-    return _Proportional(centre, slope, RiskSets.build(y, of, "efron").log_breslow(np.zeros(len(y))))
+    return _Proportional(centre, slope, RiskSets(y, of, "efron").log_breslow(np.zeros(len(y))))
 
 
 def _axes(z: FloatArray) -> FloatArray | None:
