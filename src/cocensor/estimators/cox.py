@@ -225,8 +225,8 @@ class CoxPH:
                 least_at_start.append(curvature[0])
             return bool(curvature[0] <= _VANISHED * least_at_start[0])
 
-        # Quadratic convergence: once a step promises this little beside the sum over events of the log of those at risk,
-        # Breslow's log-likelihood at coefficients of 0, the next one is rounding.
+        # Quadratic convergence: once a step promises this little, the next one is rounding. In units of Breslow's
+        # log-likelihood at coefficients of 0, the sum over events of the log of those at risk.
         tolerance = 0.5e-13 * max(1.0, float(np.log(sets.order.size - sets.start).sum()))
         optimum = minimise(
             lambda coef: sets.derivatives(Z, coef, penalty),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -86,11 +86,9 @@ class MarginEstimator:
         a sum of uncorrelated terms. At independence ψ is constant and this is Greenwood's formula, ties
         included. NaN where the curve has reached 0, which says nothing about its own variance.
         """
-        curve = self._fitted()
         t = as_times(t, "t")
         self._inside(t, "t")
-        index = lookup(curve.times, t)
-        return scalar_like(self._influences().variance[index], t)
+        return scalar_like(self._influences().variance[lookup(self.survival_.times, t)], t)
 
     def confidence_interval(self, t: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
         r"""A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
@@ -138,13 +136,12 @@ class MarginEstimator:
         p = as_probabilities(p, "p", interior=True)
         result = np.asarray(curve.quantile(p))
         missing = np.isinf(result)
-        if tail is None and missing.any():
-            rule = f"p must not exceed {1 - self._last:.6g}, where the curve ends, unless tail is set"
-            refuse_first(missing, p, rule)
         if tail is not None:
             check_choice(tail, "tail", TAILS)
-            later = tail_quantile(tail, self._last, self.t_max_, 1.0 - p)
-            result = np.where(missing, later, result)
+            result = np.where(missing, tail_quantile(tail, self._last, self.t_max_, 1.0 - p), result)
+        elif missing.any():
+            rule = f"p must not exceed {1 - self._last:.6g}, where the curve ends, unless tail is set"
+            refuse_first(missing, p, rule)
         return scalar_like(result, p)
 
     def rmst(self, horizon: npt.ArrayLike, *, tail: Tail | None = None) -> Any:
@@ -173,9 +170,8 @@ class MarginEstimator:
             :math:`t_0`. By default ``t_max_`` (the paper's assumption that nothing happens beyond) or,
             with a ``tail``, infinity.
         interpolation : {"step", "linear"}
-            Integrate the step function exactly, or, as the paper's authors do, the polygon through
-            (c, S(c)) and the points at the later observed times, with S put to 0 at ``t_max_`` unless a
-            ``tail`` goes on from there.
+            Integrate the step function exactly, or, as the paper's authors do, the polygon through (c, S(c)) and the
+            points at the later observed times, with S put to 0 at ``t_max_`` unless a ``tail`` goes on from there.
         tail : {"last", "zero", "linear", "exponential"}, optional
             How the curve goes on beyond ``t_max_``.
         """
@@ -191,7 +187,7 @@ class MarginEstimator:
             heights = np.asarray(self._fitted()(knots))
             if tail in (None, "zero"):
                 heights[-1] = 0.0
-            area = polygon_area(knots, heights, inner, at_c, end)
+            area = _polygon_area(knots, heights, inner, at_c, end)
         if tail is not None and t0 > self.t_max_:
             area = area + tail_area(tail, self._last, self.t_max_, np.maximum(c, self.t_max_), t0)
             if np.isinf(area).any():
@@ -240,7 +236,7 @@ class MarginEstimator:
         The three agree only at independence: dropping out at c tells more than surviving to c. There the
         time of the dropout does not matter, so that a sample without any dropout will do.
         """
-        check_choice(given, "given", ("event_free", "dropout", "administrative"))
+        check_choice(given, "given", get_args(Conditioning))
         if self.of != "event":
             raise ValueError(f"of must be 'event' for conditional_survival, but is {self.of!r}.")
         t, c = broadcast(t=as_times(t, "t"), c=as_times(c, "c"))
@@ -323,9 +319,8 @@ class MarginEstimator:
 
     def _horizon(self, c: FloatArray, horizon: float | None, tail: Tail | None) -> float:
         """Where the integral under the curve ends: no c may lie beyond."""
-        if horizon is None:
-            t0 = self.t_max_ if tail is None else np.inf
-        else:
+        t0 = self.t_max_ if tail is None else np.inf
+        if horizon is not None:
             t0 = check_number(horizon, "horizon")
             self._tail_rule(np.asarray(t0), tail, "horizon")
         if (c > t0).any():
@@ -404,8 +399,7 @@ class CopulaGraphic(MarginEstimator):
     copula : ArchimedeanCopula
         The survival copula of (E, C).
     of : {"event", "dropout"}
-        Whose curve. The two together give back the observed share at risk,
-        :math:`C(S_E(t), S_C(t)) = \#\{t_i > t\}/N`.
+        Whose curve. The two together give back the observed share at risk, :math:`C(S_E(t), S_C(t)) = \#\{t_i > t\}/N`.
 
     Examples
     --------
@@ -448,12 +442,9 @@ def given_dropout(
     def log_chance(x: FloatArray) -> FloatArray:
         if not step.any():
             return copula.log_hfunc2_hazard(x, lower)
+        lost = log_step(copula, upper, np.where(step, lower, 2.0 * upper), x)
         # Not even the smallest probability is left below 0.
-        lost = np.where(
-            below > 0,
-            log_step(copula, upper, np.where(step, lower, 2.0 * upper), x),
-            copula.log_cdf_hazard(x, upper),
-        )
+        lost = np.where(below > 0, lost, copula.log_cdf_hazard(x, upper))
         return lost if step.all() else np.where(step, lost, copula.log_hfunc2_hazard(x, lower))
 
     # A difference may miss its bound by rounding.
@@ -468,7 +459,7 @@ def given_end(copula: Copula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -
     return np.where(s_t > 0, np.minimum(ratio, 1.0), 0.0)
 
 
-def polygon_area(
+def _polygon_area(
     knots: FloatArray, heights: FloatArray, c: FloatArray, at_c: FloatArray, end: float
 ) -> FloatArray:
     """The area from each c to ``end`` under the polygon through (c, ``at_c``) and the later ``knots``."""
@@ -481,8 +472,7 @@ def polygon_area(
     remaining = np.concatenate((np.cumsum(pieces[::-1])[::-1], [0.0, 0.0]))
     following = np.searchsorted(knots, c, side="right")
     inside = np.minimum(following, knots.size - 1)
-    first = 0.5 * (at_c + heights[inside]) * np.maximum(knots[inside] - c, 0.0)
-    return first + remaining[following]
+    return 0.5 * (at_c + heights[inside]) * np.maximum(knots[inside] - c, 0.0) + remaining[following]
 
 
 # In standard errors. Half of it is bias, and a bias of 0.65 standard errors takes a 95 % interval to 90 %.

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import lookup, running_logsumexp, segments
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.data import RiskTable, StepFunction, Survival
@@ -43,14 +43,13 @@ class MarginInfluence:
     ) -> None:
         steps = table.margin(of)
         kept = slice(0, int(np.count_nonzero(survival.values)))
-        self.times = steps.times[kept]
-        self.survival = survival.values[kept]
-        self.own, self.before = _greenwood_increments(table, of, kept.stop)
-        hazard = steps.hazard[kept]
-        after = hazard - np.log1p(-steps.fraction[kept])
+        self.times, self.survival, hazard = steps.times[kept], survival.values[kept], steps.hazard[kept]
+        #: The variance of log(1 − fraction) at each step, and the sum of all such before it.
+        self.own, self.before = _greenwood_increments(table, of, kept)
         self.log_scale = copula.log_elasticity(-np.log(self.survival))
-        self.log_after = copula.log_elasticity(after)
+        self.log_after = copula.log_elasticity(hazard - np.log1p(-steps.fraction[kept]))
         self.log_before = copula.log_elasticity(hazard)
+        #: Σ v w² / ψ(S)² and Σ v w / |ψ(S)| after each step.
         self.square, self.linear = self._running_sums()
         at_zero = np.full(survival.values.size - kept.stop, np.nan)
         self.variance = np.concatenate(([0.0], self.survival**2 * self.square[1:], at_zero))
@@ -83,18 +82,12 @@ class MarginInfluence:
         multiple = np.where(index > 0, scaled - area, 0.0)
         constant = later_gain[index]
         total = np.append(self.before, 0.0)[index]
-        early_square = (
-            self.square[index] * multiple**2
-            + 2.0 * self.linear[index] * multiple * constant
-            + total * constant**2
-        )
-        return (early_square + late_square[index]) / survival**2
+        early_square = self.square[index] * multiple**2 + 2.0 * self.linear[index] * multiple * constant
+        return (early_square + total * constant**2 + late_square[index]) / survival**2
 
-    def _running_sums(self) -> tuple[FloatArray, FloatArray]:
-        """Σ v w² / ψ(S)² and Σ v w / |ψ(S)| after each step."""
-        square, linear = np.zeros(self.times.size + 1), np.zeros(self.times.size + 1)
-        carried_square = carried_linear = 0.0
-        reference = -np.inf
+    def _running_sums(self) -> FloatArray:
+        square, linear = sums_after = np.zeros((2, self.times.size + 1))
+        carried_square, carried_linear, reference = 0.0, 0.0, -np.inf
         for part in segments(self.log_scale):
             shrink = np.exp(reference - self.log_scale[part.start])
             reference = self.log_scale[part.start]
@@ -110,21 +103,20 @@ class MarginInfluence:
             unit = np.exp(reference - self.log_scale[part])
             rows = slice(part.start + 1, part.stop + 1)
             linear[rows], square[rows] = sums * unit, squares * unit**2
-        return square, linear
+        return sums_after
 
 
-def _greenwood_increments(table: RiskTable, of: WhichMargin, n_steps: int) -> tuple[FloatArray, FloatArray]:
-    """The variance of log(1 − fraction) at each step, and the sum of all such before it."""
+def _greenwood_increments(table: RiskTable, of: WhichMargin, kept: slice) -> tuple[FloatArray, FloatArray]:
     after_events = table.after_events.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         events = np.where(table.events > 0, table.events / (table.at_risk * after_events), 0.0)
         dropouts = np.where(table.dropouts > 0, table.dropouts / (after_events * table.after_dropouts), 0.0)
     earlier = np.concatenate(([0.0], np.cumsum(events + dropouts)[:-1]))
-    own, before, counts = events, earlier, table.events
-    if of == "dropout":
-        own, before, counts = dropouts, earlier + events, table.dropouts
-    rows = np.flatnonzero(counts)[:n_steps]
-    return own[rows], before[rows]
+    if of == "event":
+        rows = np.flatnonzero(table.events)[kept]
+        return events[rows], earlier[rows]
+    rows = np.flatnonzero(table.dropouts)[kept]
+    return dropouts[rows], (earlier + events)[rows]
 
 
 def _sum_after(values: FloatArray) -> FloatArray:
@@ -168,10 +160,9 @@ class PullBack:
     def __init__(self, y: Survival, margin: MarginEstimator) -> None:
         table = y.risk_table
         self._n, self._times = len(y), table.times
-        self._event = _Exits.of(table, margin.copula, "event", np.asarray(margin.predict(table.times)))
-        self._dropout = _Exits.of(
-            table, margin.copula, "dropout", np.asarray(margin.dropout_survival(table.times))
-        )
+        event, dropout = np.asarray(margin.predict(table.times)), margin.dropout_survival(table.times)
+        self._event = _Exits(table, margin.copula, "event", event)
+        self._dropout = _Exits(table, margin.copula, "dropout", np.asarray(dropout))
         row = self.row(y.time)
         self._subjects = np.argsort(row, kind="stable")
         self._row = row[self._subjects]
@@ -189,21 +180,18 @@ class PullBack:
         A source is asked for the gradient at all rows before ``stop``, from the last to the first: by blocks of rows
         that may hold ``width`` numbers each. The sum of all sources is what is pulled back.
         """
+        # Rows in blocks, from the last to the first, within each of which one unit will do for each margin.
+        edges = {stop} | {part.start for part in row_blocks(stop, max(size, width))}
+        for exits in (self._event, self._dropout):
+            edges |= {part.start for part in segments(exits.log_scale[:stop])}
+        blocks = [slice(a, b) for a, b in pairwise(sorted(edges))][::-1]
         total = np.zeros(size)
         for source in sources:
-            total += yield from self._backwards(source, self._blocks(stop, max(size, width)), size)
+            total += yield from self._backwards(source, blocks, size)
         # Exits take from whom they find at risk. So far those after a subject gave it as much: now all of them take.
         for part in row_blocks(self._n, size):
             rows = np.arange(part.start, part.stop)
             yield rows, np.broadcast_to(-total, (rows.size, size))
-
-    def _blocks(self, stop: int, width: int) -> list[slice]:
-        """Rows in blocks, from the last to the first, within each of which one unit will do for each margin."""
-        starts = {part.start for part in row_blocks(stop, width)}
-        for exits in (self._event, self._dropout):
-            starts |= {part.start for part in segments(exits.log_scale[:stop])}
-        edges = [*sorted(starts), stop]
-        return [slice(a, b) for a, b in pairwise(edges)][::-1]
 
     def _backwards(
         self, source: Callable[[slice], MarginGradient], blocks: list[slice], size: int
@@ -238,7 +226,7 @@ class PullBack:
         return taken
 
 
-class _Exits(NamedTuple):
+class _Exits:
     """One margin at each row: log e(H) after it, and log e(x) before and after what happens at it.
 
     The first is −∞ before the first step, the others are where there is none; ``counted`` says where H can vary. An
@@ -246,35 +234,26 @@ class _Exits(NamedTuple):
     were at risk of it; the unit is 0 where nobody leaves or nobody stays.
     """
 
-    log_scale: FloatArray
-    log_before: FloatArray
-    log_after: FloatArray
-    counted: BoolArray
-    unit: FloatArray
-    fraction: FloatArray
-
-    @classmethod
-    def of(
-        cls, table: RiskTable, copula: ArchimedeanCopula, which: WhichMargin, survival: FloatArray
-    ) -> _Exits:
-        steps, leave, stay = table.margin(which), table.events, table.after_events
-        if which == "dropout":
+    def __init__(
+        self, table: RiskTable, copula: ArchimedeanCopula, of: WhichMargin, survival: FloatArray
+    ) -> None:
+        steps, leave, stay = table.margin(of), table.events, table.after_events
+        if of == "dropout":
             leave, stay = table.dropouts, table.after_dropouts
         survival = np.concatenate(([1.0], survival))
-        counted = (survival > 0) & (survival < 1)
-        log_scale, log_before, log_after = (np.full(survival.size, -np.inf) for _ in range(3))
-        log_scale[counted] = copula.log_elasticity(-np.log(survival[counted]))
+        self.counted = counted = (survival > 0) & (survival < 1)
+        self.log_scale, self.log_before, self.log_after = np.full((3, survival.size), -np.inf)
+        self.log_scale[counted] = copula.log_elasticity(-np.log(survival[counted]))
         rows = np.flatnonzero(leave) + 1
         kept = counted[rows]  # all but a last step to 0
         hazard = steps.hazard[kept]
-        log_before[rows[kept]] = copula.log_elasticity(hazard)
-        log_after[rows[kept]] = copula.log_elasticity(hazard - np.log1p(-steps.fraction[kept]))
+        self.log_before[rows[kept]] = copula.log_elasticity(hazard)
+        self.log_after[rows[kept]] = copula.log_elasticity(hazard - np.log1p(-steps.fraction[kept]))
         if counted.any():
-            log_scale[survival == 0] = log_scale[counted][-1]
-        unit, fraction = np.zeros((2, survival.size))
-        np.divide(table.n, stay, out=unit[1:], where=(leave > 0) & (stay > 0))
-        fraction[rows] = steps.fraction
-        return cls(log_scale, log_before, log_after, counted, unit, fraction)
+            self.log_scale[survival == 0] = self.log_scale[counted][-1]
+        self.unit, self.fraction = np.zeros((2, survival.size))
+        np.divide(table.n, stay, out=self.unit[1:], where=(leave > 0) & (stay > 0))
+        self.fraction[rows] = steps.fraction
 
 
 class _Running:
@@ -297,10 +276,8 @@ class _Running:
             self._previous = before[0]
         reference = float(exits.log_scale[rows.start])
         if reference == -np.inf:  # before the first step nothing varies
-            gradient[:] = 0.0
-            return gradient, gradient.copy()
-        unit = np.zeros(len(gradient))
-        counted = exits.counted[rows]
+            return np.zeros_like(gradient), np.zeros_like(gradient)
+        unit, counted = np.zeros(len(gradient)), exits.counted[rows]
         unit[counted] = np.exp(reference - exits.log_scale[rows][counted])
         gradient *= unit[:, None]
         later, carried = _sum_later(gradient, self._carried * np.exp(reference - self._reference))

@@ -114,9 +114,9 @@ class _Steps:
             inner, outer = hazard_from_log(at_nodes(rows, some)).T, hazard_from_log(at_t(rows, columns)).T
             self.hazards.append(np.vstack((at_a, np.maximum(inner, at_a))))
             self.hazards_t.append(np.maximum(outer, at_a))
+        (x, y), (x_t, y_t) = self.hazards, self.hazards_t
         #: Increments of Λ and M, and how many of those under observation before a step still are after it.
-        self.inner = [x[1:] - x[:-1] for x in self.hazards]
-        self.last = [x_t - x[start] for x, x_t in zip(self.hazards, self.hazards_t, strict=True)]
+        self.inner, self.last = (x[1:] - x[:-1], y[1:] - y[:-1]), (x_t - x[start], y_t - y[start])
         self.left, self.left_last = (np.exp(-L - m) for L, m in (self.inner, self.last))
         #: Who is event-free at each node and has not dropped out.
         self.observed = np.vstack((np.ones(rows.size), np.multiply.accumulate(self.left, axis=0)))
@@ -149,7 +149,7 @@ def _joining(L: Any, m: Any, rho: FloatArray, grouped: bool) -> Any:
     return m * mean
 
 
-def _joining_slopes(step: list[FloatArray], rho: FloatArray, grouped: bool) -> list[FloatArray]:
+def _joining_slopes(step: tuple[FloatArray, FloatArray], rho: FloatArray, grouped: bool) -> list[FloatArray]:
     """The derivatives of that by L and m."""
     L, m = (Jet.variable(increment, k, 2, order=1) for k, increment in enumerate(step))
     return list(_joining(L, m, rho, grouped).first)

@@ -134,9 +134,9 @@ def parameter_gradient(
                 of_shares[:, scores] += by_shares
                 for gathered, by_t, (at_nodes, at_a) in zip(margins, slopes.at_times, before, strict=True):
                     gathered.at_common_times(block, t, gain * by_t, weights, scores)
-                    sums = [at_nodes.sum(axis=axis) for axis in (1, 0)]
+                    by_time, relative = at_nodes.sum(axis=1), at_nodes.sum(axis=0)
                     drift = np.einsum("k,kif->if", log_nodes, at_nodes)
-                    gathered.add(block, slopes.nodes, *sums, drift, scores)
+                    gathered.add(block, slopes.nodes, by_time, relative, drift, scores)
                     gathered.at_own_time(block, q.c[block], at_a, scores)
     return np.concatenate((*(margin.gradient for margin in margins), of_theta)), of_shares
 

@@ -321,7 +321,7 @@ def _decoded(kind: Any, value: Any) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Copula:
         return copula_families()[value["family"]](value["theta"])
-    if is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return kind(**{name: _decoded(of, value[name]) for name, of in get_type_hints(kind).items()})
     if type(None) in arguments:
         return None if value is None else _decoded(arguments[0], value)

@@ -276,7 +276,7 @@ class CopulaChoice:
     def table(self) -> Any:
         """One row per family, as the kind of frame that the covariates came in."""
         models = self.models.values()
-        columns = {
+        columns: dict[str, list[Any]] = {
             "family": list(self.models),
             "theta": [model.copula.theta for model in models],
             "theta_se": [model.theta_se_ for model in models],
