@@ -90,8 +90,6 @@ class Copula(ABC):
         near = abs(theta - self.independence_theta) < _NO_DIGITS
         object.__setattr__(self, "theta", self.independence_theta if near else theta)
 
-    # --- in (u, v) ---------------------------------------------------------------------------------
-
     def cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`C(u, v)`; ``u`` and ``v`` in [0, 1] broadcast."""
         return exp_or_inf(self.log_cdf(u, v))
@@ -135,8 +133,6 @@ class Copula(ABC):
         u, v, x, y = _hazards(u, v)
         return scalar_like(self.log_pdf_hazard(x, y), u)
 
-    # --- in cumulative hazards: no checks, positive float arrays in, arrays out ---------------------
-
     def log_cdf_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r""":math:`\log C(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
         return self.formulas._log_cdf(x, y)
@@ -163,8 +159,6 @@ class Copula(ABC):
             return np.zeros(np.broadcast(x, y).shape)
         joint = self.log_pdf_hazard(x, y) + self.log_cdf_hazard(x, y)
         return joint - self.log_hfunc1_hazard(x, y) - self.log_hfunc2_hazard(x, y)
-
-    # --- dependence ---------------------------------------------------------------------------------
 
     @property
     def is_independence(self) -> bool:
@@ -207,8 +201,6 @@ class Copula(ABC):
             reach = _interval(lower, upper, 0.0)
             raise ValueError(f"tau of the {cls.name} copula must {reach}, but is {tau:g}.")
         return cls(cls._theta_from_tau(tau))
-
-    # --- sampling -----------------------------------------------------------------------------------
 
     def sample(self, n: int, rng: Seed = None) -> FloatArray:
         """``n`` draws of (U, V), as an (n, 2) array."""
@@ -289,10 +281,7 @@ def _where_inside(
 def log_cdf_by_symmetry(
     formula: Callable[[FloatArray, FloatArray], FloatArray], x: FloatArray, y: FloatArray
 ) -> FloatArray:
-    """The log-CDF of a radially symmetric copula, accurate also where it is near 0.
-
-    Near (1, 1) it comes from C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)].
-    """
+    """The log-CDF of a radially symmetric copula; near (1, 1) of C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)]."""
     xp, corner = namespace(x, y), (x < 0.3) & (y < 0.3)
     if xp is np and not corner.any():
         return formula(x, y)

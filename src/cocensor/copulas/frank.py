@@ -84,9 +84,8 @@ class Frank(ArchimedeanCopula):
             return log_softplus(log_w) - log_size
         far = log_w > _LOG_HALF
         near = log_z + xp.log(log1p_over(-xp.exp(xp.where(far, -1.0, log_w))))
-        log_1mw = xp.logaddexp(
-            -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -xp.expm1(-y))
-        ) - log1mexp(theta)
+        below, above = -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -xp.expm1(-y))
+        log_1mw = xp.logaddexp(below, above) - log1mexp(theta)
         return xp.where(far, xp.log(xp.where(far, -log_1mw, 1.0)) - log_size, near)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -97,15 +96,8 @@ class Frank(ArchimedeanCopula):
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         theta = self.theta
-        return (
-            self._log_hfunc1(x, y)
-            + self._log_hfunc1(y, x)
-            + x
-            + y
-            + _log_g(theta)
-            - _log_g(theta * np.exp(-x))
-            - _log_g(theta * np.exp(-y))
-        )
+        density = self._log_hfunc1(x, y) + self._log_hfunc1(y, x) + x + y + _log_g(theta)
+        return density - _log_g(theta * np.exp(-x)) - _log_g(theta * np.exp(-y))
 
     def _tau(self) -> float:
         size = abs(self.theta)
@@ -132,10 +124,8 @@ class Frank(ArchimedeanCopula):
             return np.log(-theta) - log_softplus(log_change)
         change = -np.exp(log_change)
         far = change < -0.5
-        log_power = np.where(
-            far, np.logaddexp(shifted, log_w - theta) - log_mass, np.log1p(np.where(far, 0.0, change))
-        )
-        return -np.log(-log_power / theta)
+        log_sum = np.logaddexp(shifted, log_w - theta) - log_mass
+        return -np.log(-np.where(far, log_sum, np.log1p(np.where(far, 0.0, change))) / theta)
 
     def _log_phi(self, x: FloatArray) -> FloatArray:
         theta, s = self.theta, np.exp(-x)

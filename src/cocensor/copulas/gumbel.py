@@ -58,15 +58,9 @@ class Gumbel(ArchimedeanCopula):
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         high, low = np.maximum(x, y), np.minimum(x, y)
-        s = self._spread(high, low)
-        return (
-            low
-            - high * np.expm1(s)
-            + (self.theta - 1.0) * (np.log(low) - np.log(high))
-            - np.log(high)
-            - (2.0 * self.theta - 1.0) * s
-            + np.log(high * np.exp(s) + (self.theta - 1.0))
-        )
+        s, log_high = self._spread(high, low), np.log(high)
+        density = low - high * np.expm1(s) + (self.theta - 1.0) * (np.log(low) - log_high) - log_high
+        return density - (2.0 * self.theta - 1.0) * s + np.log(high * np.exp(s) + (self.theta - 1.0))
 
     def _tau(self) -> float:
         return 1.0 - 1.0 / self.theta

@@ -63,12 +63,8 @@ class Joe(ArchimedeanCopula):
         l_u, l_v = self._log_1m_power(x), self._log_1m_power(y)
         both = l_u + l_v
         # log K with K = ū^θ + v̄^θ − ū^θ v̄^θ, from 1 − K where that is small and from K else.
-        xp = namespace(x, y)
-        log_k = xp.where(
-            both > -0.7,
-            self.theta * a + softplus(self.theta * (b - a) + l_u),
-            xp.log1p(-xp.exp(at_most(both, -0.6))),
-        )
+        xp, direct = namespace(x, y), self.theta * a + softplus(self.theta * (b - a) + l_u)
+        log_k = xp.where(both > -0.7, direct, xp.log1p(-xp.exp(at_most(both, -0.6))))
         tiny = both < -30.0
         inner = log1mexp(xp.where(tiny, 1.0, -log_k / self.theta))
         return xp.where(tiny, both - self._log_theta, inner)
@@ -82,12 +78,8 @@ class Joe(ArchimedeanCopula):
         high, low = np.maximum(x, y), np.minimum(x, y)
         a, b = log1mexp(high), log1mexp(low)
         lift = softplus(self.theta * (b - a) + self._log_1m_power(high))
-        return (
-            (self.theta - 1.0) * (b - a)
-            - a
-            - (2.0 - 1.0 / self.theta) * lift
-            + np.log(self.theta - 1.0 + np.exp(self.theta * a + lift))
-        )
+        density = (self.theta - 1.0) * (b - a) - a - (2.0 - 1.0 / self.theta) * lift
+        return density + np.log(self.theta - 1.0 + np.exp(self.theta * a + lift))
 
     def _tau(self) -> float:
         # 1 − z·(ψ(z+1) − ψ(2))/(z − 1) with z = 2/θ; near z = 1 the quotient is a power series.
@@ -116,12 +108,10 @@ class Joe(ArchimedeanCopula):
 
     def _log_phi_second(self, x: FloatArray) -> FloatArray:
         a = log1mexp(x)
-        return (
-            np.log(self.theta)
-            + (self.theta - 2.0) * a
-            + np.log(self.theta - 1.0 + np.exp(self.theta * a))
-            - 2.0 * self._log_1m_power(x)
+        slope = (
+            np.log(self.theta) + (self.theta - 2.0) * a + np.log(self.theta - 1.0 + np.exp(self.theta * a))
         )
+        return slope - 2.0 * self._log_1m_power(x)
 
     def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
         after = hazard + log_ratio

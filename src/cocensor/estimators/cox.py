@@ -313,10 +313,7 @@ class RiskSets:
             self.event_weight = np.bincount(group, self.weight[happens])[group] / tied
 
     def derivatives(self, Z: FloatArray, coef: FloatArray, penalty: FloatArray) -> Derivatives:
-        """The negative of the penalised log-likelihood, with its gradient and its Hessian, the information.
-
-        It is infinite where double precision cannot hold the weights: no step leads there.
-        """
+        """The negative penalised log-likelihood and its derivatives; infinite where no double holds the weights."""
         relative = Z @ coef
         shift = relative.max()
         weight = by_weight(np.exp(relative - shift), self.weight)

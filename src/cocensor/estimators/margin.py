@@ -280,8 +280,6 @@ class MarginEstimator:
         """Up to when the curve is known: ``t_max_``, or for ever once it has reached 0."""
         return np.inf if self._last == 0.0 else self.t_max_
 
-    # --- helpers ------------------------------------------------------------------------------------
-
     def _fitted(self) -> StepFunction:
         if not hasattr(self, "survival_"):
             raise ValueError(f"{type(self).__name__} is not fitted: call fit(y) first.")
@@ -432,10 +430,7 @@ class CopulaGraphic(MarginEstimator):
 def given_dropout(
     copula: Copula, s_t: FloatArray, s_c: FloatArray, above: FloatArray, below: FloatArray
 ) -> FloatArray:
-    """P(E > t given E > c, C = c): over the step of S_C at c, or its derivative between steps; broadcasts.
-
-    ``s_t`` and ``s_c`` are S_E at t and after c; ``above`` and ``below`` are S_C before and after c.
-    """
+    """P(E > t given E > c, C = c) from S_E at t and after c, and S_C before (``above``) and after c; broadcasts."""
     x_t, x_c, upper, lower = map(hazard_from_survival, (s_t, s_c, above, below))
     step = (lower > upper) | (below == 0)
 

@@ -128,10 +128,7 @@ Pulled = tuple[Rows, FloatArray]
 
 
 class MarginGradient(NamedTuple):
-    """The derivatives of several functionals by the hazards of margins at some rows of a :class:`PullBack`.
-
-    By that of the event after the row, and that of the dropout before and after its dropouts; None is 0.
-    """
+    """Derivatives by the hazards of the event after a row, and the dropout before and after it; None is 0."""
 
     event: FloatArray
     before: FloatArray | None = None

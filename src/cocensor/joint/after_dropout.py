@@ -169,11 +169,7 @@ class LaterSlopes:
     def before(
         self, gain: FloatArray, weights: FloatArray
     ) -> tuple[list[tuple[FloatArray, FloatArray]], FloatArray]:
-        """The derivatives of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F).
-
-        By the log hazards of event and dropout at the nodes, (nodes, rows, F), and at a, (rows, F); and by the shares,
-        (shares, F).
-        """
+        """The derivatives of sums of ``gain`` times ``weights`` by log hazards at the nodes and a, and by shares."""
         steps = self._steps
         starts = [(j, steps.start == j) for j in np.unique(steps.start)]
         started = (steps.nodes[:, None] > steps.a)[:, :, None]

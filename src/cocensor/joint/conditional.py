@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 class Conditional:
-    """P(E > t given what a censoring at c says), for blocks of subjects and times.
-
-    The question of imputation: :meth:`JointModel.conditional_survival` and the adjustments ask it. A ``ratio`` of
-    hazards after dropout goes with a model at independence.
-    """
+    """P(E > t given what a censoring at c says), in blocks of subjects and times; a ``ratio`` needs independence."""
 
     def __init__(
         self,
@@ -153,10 +149,7 @@ class Conditional:
             return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
 
     def placed(self, placing: Placing, rows: Rows, *, ended: bool) -> Callable[[Any], Array]:
-        """The probabilities of some of ``rows`` at all times, in another library; 0 for others.
-
-        All of them are after a dropout or all after an end of study.
-        """
+        """The probabilities of some of ``rows``, all dropouts or none, at all times in another library; else 0."""
         if self._copula.numpy_alone:
             raise ValueError(
                 f"the {self._copula.name} copula is computed from numpy arrays alone: give estimate as one."

@@ -99,10 +99,7 @@ class Standardised:
 
 
 def standardised(design: Design, counted: BoolArray, weight: FloatArray | None = None) -> Standardised:
-    """The matrix in units of the standard deviations of those ``counted``.
-
-    A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
-    """
+    """The matrix in standard deviations of those ``counted``; refuses constant or dependent unshrunk columns."""
     everyone = design.matrix
     X, p = everyone if counted.all() else everyone[counted], everyone.shape[1]
     centre, scale = centre_and_scale(X, None if weight is None else weight[counted], design.columns)

@@ -235,8 +235,6 @@ class JointProblem:
             check_enough(int(y.dropout.sum()), dropout.size + n_unshrunk, "dropout")
         return replace(self, y=y, likelihood=likelihood, parent=self, keeps_ridge=ridge == "keep")
 
-    # --- fits ----------------------------------------------------------------------------------------
-
     def fit(self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS) -> JointModel:
         """The model at the best local optimum over all starts, or with the margins at a fixed θ."""
         return self.optimum(family, fixed, starts)[1]
@@ -411,11 +409,7 @@ class JointProblem:
         ridge: FloatArray | None = None,
         likelihood: Likelihood | None = None,
     ) -> Minimum:
-        """Newton's method on the penalised mean.
-
-        What the last step promises is below ``tolerance``, in units of the log-likelihood; what is left after it is
-        about the square of that.
-        """
+        """The minimum of the penalised mean, where a step promises less than ``tolerance`` in the log-likelihood."""
         likelihood = self.likelihood if likelihood is None else likelihood
         n, k, free, link = likelihood.n, likelihood.n_parameters, fixed is None, Link.of(family)
         lam, theta_0 = self.penalty_on(family), family.independence_theta

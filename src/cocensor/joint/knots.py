@@ -65,10 +65,7 @@ def constant_hazard(basis: Basis, n_happened: float, exposure: float) -> FloatAr
 
 
 def in_intervals(time: FloatArray, happened: BoolArray, weight: FloatArray) -> tuple[Survival, FloatArray]:
-    """Outcomes at the ends of intervals, and the weight of those who have the event, or outlast it alone, at each.
-
-    The ends are all times; of many times, quantiles and some that are even in log time.
-    """
+    """Outcomes at the ends of intervals, and the weight of those who have the event, or outlast it alone, at each."""
     happening, going = weight[happened], weight[~happened]
     own, ends = time[happened], np.unique(time)
     if ends.size > _INTERVALS:

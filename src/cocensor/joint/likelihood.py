@@ -209,10 +209,7 @@ class Likelihood:
         return sum(barrier.value(parameters[barrier.at]) for barrier in self.barriers)
 
     def derivatives(self, parameters: FloatArray, copula: Copula, *, free: bool) -> Derivatives:
-        """The log-likelihood with its gradient and Hessian, in θ as well if it is ``free``.
-
-        It is not computed twice in a row at the same place, where as a rule one search ends and another starts.
-        """
+        """The log-likelihood and its derivatives, in θ as well if it is ``free``; kept for who asks twice in a row."""
         place = parameters.tobytes(), copula, free
         last = self._last
         if last is None or last[0] != place:
@@ -238,10 +235,7 @@ class Likelihood:
     def scores_along(
         self, parameters: FloatArray, copula: Copula, directions: FloatArray, *, free: bool
     ) -> Iterator[tuple[Rows, FloatArray]]:
-        """The derivatives of each subject's log-likelihood along some ``directions``, the columns of an array.
-
-        In blocks (subjects, directions); what a subject adds may come in several. θ is last, if it is ``free``.
-        """
+        """Each subject's derivatives along ``directions``, columns with θ last; several blocks may hold a subject."""
         for part in self.contributions:
             blocks = part.blocks(directions.shape[1])
             for rows, designs, places, jet in self._jets(part, blocks, parameters, copula, free, 1):
@@ -260,10 +254,7 @@ class Likelihood:
         free: bool,
         order: Literal[1, 2],
     ) -> Iterator[tuple[slice, list[FloatArray], list[_Place], Jet]]:
-        """Some subjects of a part, what they contribute, and the designs and parameters of its variables.
-
-        θ, if it is ``free``, is the last variable; it is the same for all.
-        """
+        """Some subjects of a part, what they contribute, and designs and parameters of its variables; θ is the last."""
         m, places = len(part.predictors), [predictor.at for predictor in part.predictors]
         if free:
             copula = copula.formulas_at(Jet.variable(copula.theta, m, m + 1, order=order))
@@ -315,10 +306,7 @@ class Drift:
 
 @dataclass(frozen=True, eq=False)
 class _LogHazard:
-    """A log-hazard that is linear in some parameters, those ``at`` places; one for each subject.
-
-    Where the margin has not begun, or what it is of never happens, the log-hazard is the smallest.
-    """
+    """A log-hazard, linear in the parameters ``at`` places, by subject; the smallest where the margin has not begun."""
 
     at: _Place
     basis: Basis
@@ -352,6 +340,3 @@ class _Slope(_LogHazard):
     def design(self, rows: slice, X: FloatArray) -> FloatArray:
         design = self.basis.slopes(np.log(self.t[rows]))
         return design if self.drift is None else np.hstack((design, self.drift.slopes(X)))
-
-    def value(self, rows: slice, design: FloatArray, parameters: FloatArray) -> FloatArray:
-        return design @ parameters[self.at]

@@ -104,10 +104,7 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """A fitted margin: the basis of s with its coefficients, and the log-hazard ratios of the covariates.
-
-    ``gamma`` are the changes with log time of the effects of the columns ``varying``.
-    """
+    """A fitted margin: s, the log-hazard ratios, and ``gamma``, by how much those ``varying`` change with log time."""
 
     basis: Basis
     coef: FloatArray
@@ -296,10 +293,8 @@ class Barrier:
 
 
 def _between(slopes: FloatArray, drifts: FloatArray, room: float) -> float:
-    """The best c, counted from the lowest that is allowed, by Newton's method, halving where that leaves the bracket.
-
-    Each bound weighs as much as all subjects together, so that c is in the lower half of the room.
-    """
+    """The best c, counted from the lowest, by Newton's method, halving where that leaves the bracket."""
+    # Each bound weighs as much as all subjects together, so that c is in the lower half of the room.
     low, high = 0.0, 0.5 * room
     c = 0.5 * high
     for _ in range(_MAX_STEPS):

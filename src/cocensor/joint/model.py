@@ -126,8 +126,6 @@ class JointModel:
     n_: int | float
     t_max_: float
 
-    # --- what it says of subjects --------------------------------------------------------------------
-
     def survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r""":math:`S_E(t \mid x)` for each row of ``X`` at each of ``t``, (n, len(t)); one row without covariates."""
         return self._survival(self.event, t, X)
@@ -186,8 +184,6 @@ class JointModel:
             self._of_margins, self.copula
         )
 
-    # --- what it says of itself ----------------------------------------------------------------------
-
     def parameters(self) -> dict[str, tuple[float, float]]:
         """Estimate and standard error of every parameter, by name."""
         values = [*self._of_margins.tolist(), *(() if self.theta_fixed else (self.copula.theta,))]
@@ -226,8 +222,6 @@ class JointModel:
     def __repr__(self) -> str:
         p = self.event.beta.size
         return f"JointModel({self.copula!r}, margins={self.event.name!r}, n={self.n_:.10g}, covariates={p})"
-
-    # --- files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, which :meth:`load` reads; numbers keep all their digits.
@@ -268,8 +262,6 @@ class JointModel:
         if not belongs:
             raise ValueError(f"{rule} the parts of {path} do not belong together.")
         return model
-
-    # --- helpers -------------------------------------------------------------------------------------
 
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
         t = as_times(as_vector(t, "t", single=True), "t")

@@ -58,10 +58,7 @@ def slope_at_independence(family: type[Copula]) -> float:
 
 
 def as_time_kind(y: Survival, time_kind: AskedTimeKind) -> tuple[TimeKind, str]:
-    """The kind of times that is set, or that the data show, and why.
-
-    Only events and dropouts tell: ends of study may be recorded in another unit.
-    """
+    """The kind of times that is set or that events and dropouts show, and why; ends of study may be in another unit."""
     if time_kind != "auto":
         return time_kind, "as asked"
     time = y.time if y.administrative is None else y.time[~y.administrative]
