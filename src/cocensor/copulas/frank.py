@@ -42,8 +42,7 @@ class Frank(ArchimedeanCopula):
 
     .. math:: C(u, v) = -\frac1\theta \log\left(1 + \frac{(e^{-\theta u}-1)(e^{-\theta v}-1)}{e^{-\theta}-1}\right)
 
-    θ of either sign, 0 for independence; generator
-    :math:`\varphi(s) = -\log\frac{e^{-\theta s}-1}{e^{-\theta}-1}`;
+    θ of either sign, 0 for independence; generator :math:`\varphi(s) = -\log\frac{e^{-\theta s}-1}{e^{-\theta}-1}`;
     :math:`\tau = 1 - \frac4\theta(1 - D_1(\theta))` with the Debye function :math:`D_1`. No tail dependence.
 
     Parameters

@@ -108,10 +108,9 @@ class Joe(ArchimedeanCopula):
 
     def _log_phi_second(self, x: FloatArray) -> FloatArray:
         a = log1mexp(x)
-        slope = (
-            np.log(self.theta) + (self.theta - 2.0) * a + np.log(self.theta - 1.0 + np.exp(self.theta * a))
-        )
-        return slope - 2.0 * self._log_1m_power(x)
+        log_slope = np.log(self.theta) + (self.theta - 2.0) * a
+        log_slope += np.log(self.theta - 1.0 + np.exp(self.theta * a))
+        return log_slope - 2.0 * self._log_1m_power(x)
 
     def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
         after = hazard + log_ratio

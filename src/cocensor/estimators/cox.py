@@ -240,9 +240,8 @@ class CoxPH:
         self.converged_, self.n_iter_ = optimum.converged, optimum.n_iter
         if not optimum.converged:
             warnings.warn(
-                f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate "
-                "events from the rest, so that its coefficient has no finite estimate; set ridge "
-                "above 0.",
+                f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the rest, "
+                "so that its coefficient has no finite estimate; set ridge above 0.",
                 FitWarning,
                 stacklevel=3,
             )
@@ -321,10 +320,8 @@ class RiskSets:
         if sums.min() < _LIGHTEST:
             return Derivatives(np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan))
         own_weight = None if self.weight is None else self.weight[self.happens]
-        value = float(
-            np.sum(by_weight(relative[self.happens] - shift, own_weight))
-            - np.sum(by_weight(np.log(sums), self.event_weight))
-        )
+        at_events = np.sum(by_weight(relative[self.happens] - shift, own_weight))
+        value = float(at_events - np.sum(by_weight(np.log(sums), self.event_weight)))
         counted = by_weight(means, self.event_weight)
         gradient = by_weight(Z[self.happens], own_weight).sum(axis=0) - counted.sum(axis=0)
         # Σ over events of the second moments, gathered by subject: each takes part with the hazard it has met.

@@ -57,12 +57,8 @@ def of_kaplan_meier(y: Survival) -> HazardInfluence:
     own, cumulated = np.zeros(len(y)), _from_zero(dropouts / at_risk * jump)
     own[dropout] = jump[position[dropout]]
     position[dropout] += 1
-    hazard, drift, coefficients = (
-        np.zeros(cumulated.size),
-        np.zeros((cumulated.size, 0)),
-        np.zeros((len(y), 0)),
-    )
-    return HazardInfluence(steps, position, own, np.ones(len(y)), cumulated, hazard, drift, coefficients)
+    hazard, no_drift, none = np.zeros(cumulated.size), np.zeros((cumulated.size, 0)), np.zeros((len(y), 0))
+    return HazardInfluence(steps, position, own, np.ones(len(y)), cumulated, hazard, no_drift, none)
 
 
 def of_cox(model: CoxPH, X: Any, y: Survival) -> HazardInfluence:

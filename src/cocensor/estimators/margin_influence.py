@@ -145,13 +145,12 @@ class PullBack:
     .. math:: e(H(t))\,\delta H(t) = \sum_{u_j \le t} \left[ e(x_j^+)\,\lambda_j
         + \Delta_j \sum_{k < j} \lambda_k \right], \qquad \Delta_j = e(x_j^+) - e(x_j^-).
 
-    A gradient g by the hazards H of a margin is summed backwards in time,
-    :math:`B_j = \sum_{t \ge u_j} g(t)/e(H(t))`, and the exit k weighs
-    :math:`W_k = e(x_k^+) B_k\,1[k \text{ is a step}] + \sum_{j > k} \Delta_j B_j`, over both margins. A subject of N
-    has :math:`\lambda_k = N(\Delta N_k - f_k Y_k)/(n_k(1 - f_k))`, with the fraction :math:`f_k`, the number at risk
-    :math:`n_k`, and :math:`Y_k` and :math:`\Delta N_k` for being at risk and for leaving. Sums run over blocks of
-    times, each in units of e(H) at its start: e spans thousands of orders of magnitude at strong dependence, but
-    :math:`e(x_j^+)/e(H_j)` is at most about the number at risk.
+    A gradient g by the hazards H of a margin is summed backwards in time, :math:`B_j = \sum_{t \ge u_j} g(t)/e(H(t))`,
+    and the exit k weighs :math:`W_k = e(x_k^+) B_k\,1[k \text{ is a step}] + \sum_{j > k} \Delta_j B_j`, over both
+    margins. A subject of N has :math:`\lambda_k = N(\Delta N_k - f_k Y_k)/(n_k(1 - f_k))`, with the fraction
+    :math:`f_k`, the number at risk :math:`n_k`, and :math:`Y_k` and :math:`\Delta N_k` for being at risk and for
+    leaving. Sums run over blocks of times, each in units of e(H) at its start: e spans thousands of orders of magnitude
+    at strong dependence, but :math:`e(x_j^+)/e(H_j)` is at most about the number at risk.
     """
 
     def __init__(self, y: Survival, margin: MarginEstimator) -> None:

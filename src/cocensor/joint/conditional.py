@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,12 +83,9 @@ class Conditional:
             np.exp(result, out=result)
         else:
             y, y_before = self._y[rows][:, None], self._y_before[rows][:, None] if self._grouped else None
+            log_chance = partial(_log_chance, self._copula, y=y, y_before=y_before, ended=bool(ended.any()))
             with np.errstate(invalid="ignore"):
-                now, later = (
-                    _log_chance(self._copula, x, y, y_before, ended=bool(ended.any()))
-                    for x in (x_c, np.maximum(x_t, x_c, out=x_t))
-                )
-                result = _left(later - now)
+                result = _left(log_chance(x=np.maximum(x_t, x_c, out=x_t)) - log_chance(x=x_c))
             # Beyond what double precision can tell, nobody is left.
             result[np.isnan(result)] = 0.0
         t, c = self._t[columns], self._c[rows]
@@ -109,10 +107,8 @@ class Conditional:
         ended = bool(self.ended[rows[0]])
         stepped = self._grouped and not ended
         m = 2 + stepped + free
-        v, v_before = (
-            Jet.variable(y, 1, m, order=1),
-            Jet.variable(y_before, 2, m, order=1) if stepped else None,
-        )
+        v = Jet.variable(y, 1, m, order=1)
+        v_before = Jet.variable(y_before, 2, m, order=1) if stepped else None
         copula = self._copula
         if free:
             copula = type(copula).formulas_at(Jet.variable(copula.theta, m - 1, m, order=1))

@@ -31,20 +31,20 @@ def fitted_model(
     family: type[Copula],
     best: Minimum,
     runs: list[tuple[float, Minimum]],
-    fixed: Copula | None,
+    fixed: float | None = None,
 ) -> JointModel:
     """The fitted model, in the units of the data."""
     k, link = problem.likelihood.n_parameters, Link.of(family)
-    theta = link.theta(best.point[-1]) if fixed is None else fixed.theta
-    copula = family(theta)
+    copula = family(link.theta(best.point[-1]) if fixed is None else fixed)
     to_user = to_units_of_data(problem)
     parameters = to_user @ best.point[:k]
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
     starts = []
     for tau, run in runs:
         of_run = family(link.theta(run.point[-1]))
-        nll, loglik = problem.nll(run), problem.loglik(run, of_run)
+        nll, loglik = problem.values(run, of_run)
         starts.append(Start(tau, of_run.theta, of_run.tau, nll, loglik, run.converged, run.n_iter, run.bound))
+    nll, loglik = problem.values(best, copula)
     if not best.converged:
         warnings.warn(
             f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
@@ -56,8 +56,8 @@ def fitted_model(
         copula=copula,
         event=_margin(problem, parameters, 0),
         dropout=_margin(problem, parameters, 1),
-        loglik_=problem.loglik(best, copula),
-        nll_=problem.nll(best),
+        loglik_=loglik,
+        nll_=nll,
         penalty=problem.penalty_on(family),
         theta_fixed=fixed is not None,
         converged_=best.converged,

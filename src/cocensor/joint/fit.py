@@ -58,6 +58,7 @@ _SUBSAMPLE = 25_000
 _EVENTS_PER_PARAMETER = 20
 
 
+@one_blas_thread
 def fit_joint(
     X: Any,
     y: Any,
@@ -142,31 +143,20 @@ def fit_joint(
     censored survival data. *Statistics in Medicine* 21, 2175–2197.
     """
     family, fixed = resolve_family(copula, theta)
-    with one_blas_thread:
-        problem = JointProblem.of(
-            X,
-            y,
-            margins=margins,
-            penalty=penalty,
-            knots=knots,
-            time_kind=time_kind,
-            sample_weight=sample_weight,
-        )
-        return problem.fit(family, fixed, starts)
+    problem = JointProblem.of(
+        X, y, margins=margins, penalty=penalty, knots=knots, time_kind=time_kind, sample_weight=sample_weight
+    )
+    return problem.fit(family, fixed, starts)
 
 
 @dataclass(frozen=True, eq=False)
 class JointProblem:
-    """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal.
+    """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal."""
 
-    The ``likelihood`` knows all subjects, one for each row of the design; ``y`` are those fitted to.
-    """
-
-    y: Survival
+    y: Survival  # those fitted to
     design: Design
-    likelihood: Likelihood
-    #: As it was asked for.
-    penalty: float | None
+    likelihood: Likelihood  # knows all subjects, one for each row of the design
+    penalty: float | None  # as it was asked for
     time_kind: TimeKind
     time_kind_reason: str
     #: The problem whose optima the fits start from, and whether they keep its ridges.
@@ -246,16 +236,15 @@ class JointProblem:
         if not self.likelihood.bases[1].present and fixed is None:
             raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:
-            copula = family(fixed)
-            optimum = self.margins_at(copula)
-            return optimum, fitted_model(self, family, optimum, [], fixed=copula)
+            optimum = self.margins_at(family(fixed))
+            return optimum, fitted_model(self, family, optimum, [], fixed)
         link = Link.of(family)
         of_parent = None if self.parent is None else self.parent._estimated.get(family)
         if of_parent is not None:
             run = self._minimised(family, of_parent.point)
             if run.converged:
                 tau = family(link.theta(of_parent.point[-1])).tau
-                return run, fitted_model(self, family, run, [(tau, run)], fixed=None)
+                return run, fitted_model(self, family, run, [(tau, run)])
         start = self.independence.point
         runs = [(0.0, self._minimised(family, np.append(start, 0.0)))]
         taus = as_taus(starts, "starts")
@@ -268,7 +257,7 @@ class JointProblem:
         runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
         best = runs[0][1]
         self._estimated[family] = best
-        return best, fitted_model(self, family, best, runs, fixed=None)
+        return best, fitted_model(self, family, best, runs)
 
     @property
     def independence(self) -> Minimum:
@@ -366,9 +355,8 @@ class JointProblem:
         """The margins at a fixed copula, from those fitted on the way to it."""
         family, tau = type(copula), copula.tau
         # A copy: another thread may add to what is fitted.
-        on_the_way = {0.0: self.independence} | {
-            t: at for t, at in self._optima[family].copy().items() if tau and 0.0 < t / tau < 1.0
-        }
+        fitted = self._optima[family].copy().items()
+        on_the_way = {0.0: self.independence} | {t: at for t, at in fitted if tau and 0.0 < t / tau < 1.0}
         nearest = sorted(on_the_way, key=abs)[-2:]
         reached, start = nearest[-1], on_the_way[nearest[-1]].point
         if abs(tau - reached) <= _SHORT:
@@ -446,16 +434,12 @@ class JointProblem:
             derivatives, value, start, bounds=bounds, longest=1.0, tolerance=tolerance, max_iter=max_iter
         )
 
-    def nll(self, minimum: Minimum) -> float:
-        """The penalised mean negative log-likelihood at a minimum, without the barrier."""
-        margins = minimum.point[: self.likelihood.n_parameters]
-        return minimum.value + self.likelihood.barrier_at(margins) / self.likelihood.n
-
-    def loglik(self, minimum: Minimum, copula: Copula) -> float:
-        """The log-likelihood at a minimum, without the penalties and the barrier."""
+    def values(self, minimum: Minimum, copula: Copula) -> tuple[float, float]:
+        """The penalised mean negative log-likelihood and the log-likelihood at a minimum, without the barrier."""
+        margins, n = minimum.point[: self.likelihood.n_parameters], self.likelihood.n
+        nll = minimum.value + self.likelihood.barrier_at(margins) / n
         penalty = self.penalty_on(type(copula)) * (copula.theta - copula.independence_theta) ** 2
-        shrinkage = 0.5 * float(self.ridge @ minimum.point[: self.likelihood.n_parameters] ** 2)
-        return -self.likelihood.n * (self.nll(minimum) - penalty) + shrinkage
+        return nll, -n * (nll - penalty) + 0.5 * float(self.ridge @ margins**2)
 
 
 # How much of the changes with time is tried.

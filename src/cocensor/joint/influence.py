@@ -53,18 +53,16 @@ class JointInfluence:
 
     def psi(self, gradient: FloatArray) -> Iterator[tuple[Rows, FloatArray]]:
         """The influence of each subject on scores with a ``gradient`` in the parameters, in the units of the data."""
-        likelihood, family = self.problem.likelihood, type(self.model.copula)
-        fixed, k = self.model.theta_fixed, likelihood.n_parameters
+        likelihood, copula, point = self.problem.likelihood, self.model.copula, self.optimum.point
+        free, k = not self.model.theta_fixed, likelihood.n_parameters
         own = to_units_of_data(self.problem).T @ gradient[:k]
-        if not fixed:
-            slope = Link.of(family).derivatives(self.optimum.point[-1])[0]
+        if free:
+            slope = Link.of(type(copula)).derivatives(point[-1])[0]
             own = np.vstack((own, slope * gradient[k:]))
         directions = np.asarray(np.linalg.solve(self.optimum.at.hessian, own), dtype=np.float64)
-        if not fixed:
+        if free:
             directions[-1] *= slope
-        scores = likelihood.scores_along(
-            self.optimum.point[:k], self.model.copula, directions, free=not fixed
-        )
+        scores = likelihood.scores_along(point[:k], copula, directions, free=free)
         n, counted = len(self.problem.design), likelihood.subjects
         # A share of the sample is a larger share of those who count.
         scale, mean = n / counted.size, np.zeros(directions.shape[1])
@@ -74,8 +72,8 @@ class JointInfluence:
         # Ridges, barrier and the default penalty weigh less where more subjects count; at the optimum they balance the
         # mean score, with a penalty that was set.
         held, penalty = mean.copy(), self.problem.penalty
-        if not fixed and penalty is not None:
-            held -= 2.0 * penalty * (self.model.copula.theta - family.independence_theta) * directions[-1]
+        if free and penalty is not None:
+            held -= 2.0 * penalty * (copula.theta - copula.independence_theta) * directions[-1]
         counts = np.zeros(n, dtype=bool)
         counts[counted] = True
         for part in row_blocks(n, mean.size):

@@ -185,10 +185,9 @@ class Likelihood:
     def with_barriers(self, factor: float) -> Likelihood:
         """The likelihood with barriers that weigh ``factor`` times as much, and the same designs in memory."""
         barriers = [replace(barrier, weight=factor * barrier.weight) for barrier in self.barriers]
+        _ = self._designs  # made once, for both
         other = copy(self)
-        vars(other).update(
-            barrier=factor * self.barrier, barriers=barriers, _designs=self._designs, _last=None
-        )
+        vars(other).update(barrier=factor * self.barrier, barriers=barriers, _last=None)
         return other
 
     def value(self, parameters: FloatArray, copula: Copula) -> float:

@@ -180,9 +180,8 @@ class JointModel:
         design = self.covariates(X, len(outcomes))
         drift = Drift(self.event.varying) if self.event.varying else None
         bases = self.event.basis, self.dropout.basis
-        return Likelihood(outcomes, design, bases, self.ends_, drift=drift).value(
-            self._of_margins, self.copula
-        )
+        likelihood = Likelihood(outcomes, design, bases, self.ends_, drift=drift)
+        return likelihood.value(self._of_margins, self.copula)
 
     def parameters(self) -> dict[str, tuple[float, float]]:
         """Estimate and standard error of every parameter, by name."""
@@ -210,11 +209,9 @@ class JointModel:
         if len(self.starts_) > 1:
             lines += ["", f"{'θ started at τ':<16}{'θ':>12}{'τ':>8}{'penalised NLL':>16}  converged"]
             for start in self.starts_:
-                where = " (bound)" if start.at_bound else ""
-                lines.append(
-                    f"{start.tau_start:<16.2f}{start.theta:12.5g}{start.tau:8.3f}{start.nll:16.6f}  "
-                    f"{'yes' if start.converged else 'no'}{where}"
-                )
+                end = ("yes" if start.converged else "no") + (" (bound)" if start.at_bound else "")
+                row = f"{start.tau_start:<16.2f}{start.theta:12.5g}{start.tau:8.3f}{start.nll:16.6f}  {end}"
+                lines.append(row)
         if not self.theta_fixed:
             lines += ["", "τ is identified only by the form of the margins: a hint, not a measurement."]
         return "\n".join(lines)

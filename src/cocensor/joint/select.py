@@ -19,7 +19,6 @@ from cocensor._checks import (
     Progress,
     Seed,
     as_generator,
-    check_choice,
     check_number,
     library_of,
     make_frame,
@@ -123,9 +122,8 @@ def select_copula(
         raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
     design = Design.of(X, len(outcomes))
-    how, included, held_out = (
-        _parts(design, outcomes, folds, seed) if y_val is None else ("validation part", None, [])
-    )
+    parts = _parts(design, outcomes, folds, seed) if y_val is None else ("validation part", None, [])
+    how, included, held_out = parts
     prepared = partial(JointProblem.of, design, outcomes, margins=margins, penalty=penalty, knots=knots)
     problem = prepared(time_kind=time_kind, included=included)
     models = _fit_all(problem, resolved, dict.fromkeys(resolved, starts))
@@ -138,10 +136,9 @@ def select_copula(
     def summed_losses(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
         """The negative log-likelihood, with the penalty if that is asked for."""
         losses = {name: -model.loglik(X, y) for name, model in models.items()}
-        if penalised:
-            for name, model in models.items():
-                distance = model.copula.theta - model.copula.independence_theta
-                losses[name] += len(y) * model.penalty * distance**2
+        for name, model in models.items() if penalised else ():
+            distance = model.copula.theta - model.copula.independence_theta
+            losses[name] += len(y) * model.penalty * distance**2
         return losses
 
     if y_val is not None:
@@ -165,9 +162,8 @@ def select_copula(
     validation = {name: sum(total[name] for total in totals) / n_held_out for name in models}
     if np.isinf(list(validation.values())).all():
         raise ValueError(
-            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood "
-            "of 0 under every one of them, because some times or covariates are far from those of "
-            "the fit."
+            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under every "
+            "one of them, because some times or covariates are far from those of the fit."
         )
     # Independence is the first of the models, so that a tie is its.
     preferred = min(models, key=lambda name: round(validation[name], 9))
@@ -205,9 +201,7 @@ def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
     for family in families:
         if isinstance(family, Copula):
             raise ValueError(f"families must not fix θ, but one is {family!r}.")
-        if isinstance(family, str):
-            check_choice(family.lower(), "families", tuple(copula_families()))
-    free = [resolve_family(family)[0] for family in families]
+    free = [resolve_family(family, name="families")[0] for family in families]
     names = [family.name for family in free]
     if len(set(names)) < len(names):
         raise ValueError(f"families must differ, but are {', '.join(names)}.")
@@ -308,13 +302,13 @@ class CopulaChoice:
         curves: dict[str, tuple[FloatArray, FloatArray]] = {}
         notes: list[Note] = []
         with one_blas_thread:
-            at_zero = self.problem.loglik(self.problem.independence, Independence())
+            at_zero = self.problem.values(self.problem.independence, Independence())[1]
             for name, family in families.items():
                 values = {0.0: at_zero}
                 for tau in chain(*walks[name]):
                     copula = family.from_tau(tau)
                     minimum = self.problem.margins_at(copula)
-                    values[float(tau)] = self.problem.loglik(minimum, copula)
+                    values[float(tau)] = self.problem.values(minimum, copula)[1]
                     if not minimum.converged:
                         notes.append(noted("not_converged", family=name, tau=float(tau)))
                         warnings.warn(notes[-1].text, FitWarning, stacklevel=2)

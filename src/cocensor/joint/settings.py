@@ -24,14 +24,16 @@ DEFAULT_MARGINS: MarginForm = "spline"
 _SHARED = 0.01
 
 
-def resolve_family(copula: Any, theta: float | None = None) -> tuple[type[Copula], float | None]:
+def resolve_family(
+    copula: Any, theta: float | None = None, name: str = "copula"
+) -> tuple[type[Copula], float | None]:
     """The family, and its θ if that is given."""
     if isinstance(copula, Copula):
         if theta is not None:
             raise ValueError(f"theta must be None where copula has its own, but is {theta}.")
         return type(copula), copula.theta
     if isinstance(copula, str):
-        check_choice(copula.lower(), "copula", tuple(copula_families()))
+        check_choice(copula.lower(), name, tuple(copula_families()))
         copula = copula_families()[copula.lower()]
     if not (isinstance(copula, type) and issubclass(copula, Copula) and hasattr(copula, "name")):
         kind = type(copula).__name__
