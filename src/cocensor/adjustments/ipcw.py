@@ -40,7 +40,7 @@ from cocensor.data.survival import structured
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.cox import from_log_hazard
-from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
+from cocensor.estimators.influence import HazardInfluence, of_cox, of_kaplan_meier
 from cocensor.warnings import HorizonWarning
 
 Convention = Literal["left_limit", "scikit-survival"]
@@ -423,7 +423,7 @@ class _IPCWWeights(EventWeights):
     A weight is :math:`1/G_i(s) = e^{e_i H(s)}`, s the time t for those seen event-free and the own time for those whose
     event was seen, so that a score answers by :math:`\sum v\,e_i[\dot H(s) + H(s)(x_i - c)'\dot\beta]`, a sum over all
     such *uses* of H, where v is the weight times the gradient of the score. With the parts of :math:`\dot H` as in
-    :mod:`cocensor.estimators.hazard_influence`, :math:`\Gamma(s) = \sum_{u \le s}\gamma_u`, and :math:`s_j` the last
+    :mod:`cocensor.estimators.influence`, :math:`\Gamma(s) = \sum_{u \le s}\gamma_u`, and :math:`s_j` the last
     time of dropout that subject j of the sample was at risk at,
 
     .. math:: \psi_j = N\Bigl[(g_j - e_j\Gamma(s_j)) \sum_{s \ge s_j} v e_i - e_j \sum_{s < s_j} v e_i\,\Gamma(s)\Bigr]

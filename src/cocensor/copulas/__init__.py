@@ -1,7 +1,6 @@
 """Copulas: the dependence between event and censoring, apart from their margins."""
 
-from cocensor.copulas.archimedean import ArchimedeanCopula
-from cocensor.copulas.base import Copula
+from cocensor.copulas.base import ArchimedeanCopula, Copula
 from cocensor.copulas.clayton import Clayton
 from cocensor.copulas.frank import Frank
 from cocensor.copulas.gaussian import Gaussian

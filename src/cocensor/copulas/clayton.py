@@ -10,7 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray
 from cocensor._namespaces import namespace
 from cocensor._numerics import expm1_over, log1p_over, log_expm1, running_logsumexp, softplus
-from cocensor.copulas.archimedean import ArchimedeanCopula
+from cocensor.copulas.base import ArchimedeanCopula
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from cocensor._numerics import (
     series_where,
     softplus,
 )
-from cocensor.copulas.archimedean import ArchimedeanCopula
-from cocensor.copulas.base import log_cdf_by_symmetry, root_in_theta
+from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
 # log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!)
 _SERIES = np.zeros(11)

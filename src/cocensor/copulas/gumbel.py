@@ -9,7 +9,7 @@ import numpy as np
 from cocensor._checks import FloatArray
 from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, running_logsumexp, softplus
-from cocensor.copulas.archimedean import ArchimedeanCopula
+from cocensor.copulas.base import ArchimedeanCopula
 
 
 @dataclass(frozen=True)

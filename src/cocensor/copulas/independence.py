@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._checks import FloatArray
-from cocensor.copulas.archimedean import ArchimedeanCopula
+from cocensor.copulas.base import ArchimedeanCopula
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from scipy.special import psi, zeta
 from cocensor._checks import FloatArray
 from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
-from cocensor.copulas.archimedean import ArchimedeanCopula
-from cocensor.copulas.base import root_in_theta
+from cocensor.copulas.base import ArchimedeanCopula, root_in_theta
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from cocensor.copulas.base import log_step
 from cocensor.data import RiskTable, StepFunction, Survival
 from cocensor.data.interpolation import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.data.risk_table import WhichMargin
-from cocensor.estimators.margin_influence import MarginInfluence
+from cocensor.estimators.influence import MarginInfluence
 from cocensor.warnings import TiedTimesWarning
 
 #: What is known of a censored subject.

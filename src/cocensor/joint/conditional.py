@@ -146,17 +146,14 @@ class Conditional:
 
     def placed(self, placing: Placing, rows: Rows, *, ended: bool) -> Callable[[Any], Array]:
         """The probabilities of some of ``rows``, all dropouts or none, at all times in another library; else 0."""
+        limit = "computed from numpy arrays alone: give estimate as one."
         if self._copula.numpy_alone:
-            raise ValueError(
-                f"the {self._copula.name} copula is computed from numpy arrays alone: give estimate as one."
-            )
+            raise ValueError(f"the {self._copula.name} copula is {limit}")
         if self._grouped:
-            raise ValueError("grouped times are computed from numpy arrays alone: give estimate as one.")
+            raise ValueError(f"grouped times are {limit}")
         if self.later is not None and ended:
-            raise ValueError(
-                "a hazard ratio of those under observation at the end of the study is computed from numpy arrays "
-                "alone: give estimate as one."
-            )
+            those = "those under observation at the end of the study"
+            raise ValueError(f"a hazard ratio of {those} is {limit}")
         copula, own = self._copula.formulas, np.ones(self._c.size) if self.ratio is None else self.ratio.own
         log_now = np.full(self._c.size, np.inf)
         log_now[rows] = _log_chance(copula, self._x_c[rows] * own[rows], self._y[rows], ended=ended)

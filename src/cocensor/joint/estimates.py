@@ -37,7 +37,11 @@ def fitted_model(
     k, link = problem.likelihood.n_parameters, Link.of(family)
     copula = family(link.theta(best.point[-1]) if fixed is None else fixed)
     to_user = to_units_of_data(problem)
-    parameters = to_user @ best.point[:k]
+    parameters, design, margins = to_user @ best.point[:k], problem.design, []
+    for basis, span in zip(problem.likelihood.bases, problem.likelihood.spans, strict=True):
+        parts = np.split(parameters[span], [basis.size, basis.size + design.matrix.shape[1]])
+        plain = Basis(basis.knots, present=basis.present)
+        margins.append(Margin(plain, parts[0], parts[1], design.varying, parts[2]))
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
     starts = []
     for tau, run in runs:
@@ -54,8 +58,8 @@ def fitted_model(
         )
     return JointModel(
         copula=copula,
-        event=_margin(problem, parameters, 0),
-        dropout=_margin(problem, parameters, 1),
+        event=margins[0],
+        dropout=margins[1],
         loglik_=loglik,
         nll_=nll,
         penalty=problem.penalty_on(family),
@@ -66,21 +70,14 @@ def fitted_model(
         theta_se_=theta_se,
         tau_se_=tau_se,
         names_=_names(problem, fixed is None),
-        columns_=problem.design.columns,
-        encoding_=problem.design.encoding,
+        columns_=design.columns,
+        encoding_=design.encoding,
         time_kind_=problem.time_kind,
         time_kind_reason_=problem.time_kind_reason,
         ends_=problem.likelihood.ends,
         n_=problem.likelihood.n,
         t_max_=problem.y.t_max,
     )
-
-
-def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin:
-    basis, design = problem.likelihood.bases[which], problem.design
-    own = parameters[problem.likelihood.spans[which]]
-    coef, beta, gamma = np.split(own, [basis.size, basis.size + design.matrix.shape[1]])
-    return Margin(Basis(basis.knots, present=basis.present), coef, beta, design.varying, gamma)
 
 
 def to_units_of_data(problem: JointProblem) -> FloatArray:

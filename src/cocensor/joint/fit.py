@@ -35,7 +35,7 @@ from cocensor.joint.settings import (
     as_time_kind,
     check_settings,
     resolve_family,
-    slope_at_independence,
+    tau_slope,
 )
 from cocensor.warnings import FitWarning
 
@@ -376,7 +376,8 @@ class JointProblem:
         if self.penalty is not None:
             return self.penalty
         # The same θ is another dependence in each family: what costs the same is τ, to first order from independence.
-        return _UNITS * slope_at_independence(family) ** 2 / self.likelihood.n
+        slope = 0.0 if family is Independence else tau_slope(family(family.independence_theta))
+        return _UNITS * slope**2 / self.likelihood.n
 
     def _followed(self, family: type[Copula], point: FloatArray, reached: float, tau: float) -> FloatArray:
         """Margins at τ, in strides from those at ``reached``; only roughly at their optimum."""

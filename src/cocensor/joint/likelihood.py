@@ -124,31 +124,29 @@ class Likelihood:
         self._last: tuple[Any, Derivatives] | None = None
 
         def contribute(formula: Callable[..., Any], rows: Rows, *predictors: _LogHazard) -> None:
-            own_weight = None if weight is None else weight[rows]
-            self.contributions.append(_Contribution(formula, predictors, X, rows, own_weight))
+            if rows.size:
+                own_weight = None if weight is None else weight[rows]
+                self.contributions.append(_Contribution(formula, predictors, X, rows, own_weight))
 
         def log_hazard(margin: int, t: FloatArray) -> _LogHazard:
             return _LogHazard(self.spans[margin], bases[margin], t, drift)
 
         for own, happened in ((0, y.event), (1, y.dropout)):
             rows = np.flatnonzero(happened & counted)
-            if not rows.size:
-                continue
             t, other = y.time[rows], 1 - own
             if ends is None:
                 contribute(at_the_time, rows, log_hazard(own, t), log_hazard(other, t))
                 contribute(rising, rows, _Slope(self._at_slopes[own], bases[own], t, drift))
-                self.constant -= float(by_weight(np.log(t), self.contributions[-1].weight).sum())
+                self.constant -= float(by_weight(np.log(t), None if weight is None else weight[rows]).sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
                 meanwhile = log_hazard(other, before if own == 0 else t)
                 contribute(within_the_group, rows, log_hazard(own, before), log_hazard(own, t), meanwhile)
         rows = np.flatnonzero(~(y.event | y.dropout) & counted)
-        if rows.size:
-            # Between the ends of groups nothing is known to have happened or not.
-            t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
-            contribute(outlasted, rows, log_hazard(0, t), log_hazard(1, t))
+        # Between the ends of groups nothing is known to have happened or not.
+        t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
+        contribute(outlasted, rows, log_hazard(0, t), log_hazard(1, t))
 
     def of(self, y: Survival, X: Any, weight: FloatArray | None = None) -> Likelihood:
         """The likelihood of other subjects, or by other weights, with the same parameters and barrier."""

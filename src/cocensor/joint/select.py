@@ -128,38 +128,34 @@ def select_copula(
     problem = prepared(time_kind=time_kind, included=included)
     models = _fit_all(problem, resolved, dict.fromkeys(resolved, starts))
     # Parts start where all subjects led to, unless that is the edge of a family.
-    reached = {
-        name: (model.copula.tau,) if abs(model.copula.tau) < LARGEST_TAU else starts
-        for name, model in models.items()
-    }
+    taus = {name: model.copula.tau for name, model in models.items()}
+    reached = {name: (tau,) if abs(tau) < LARGEST_TAU else starts for name, tau in taus.items()}
+    losses: dict[str, list[float]] = {name: [] for name in models}
 
-    def summed_losses(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
-        """The negative log-likelihood, with the penalty if that is asked for."""
-        losses = {name: -model.loglik(X, y) for name, model in models.items()}
-        for name, model in models.items() if penalised else ():
-            distance = model.copula.theta - model.copula.independence_theta
-            losses[name] += len(y) * model.penalty * distance**2
-        return losses
+    def validate(fitted: dict[str, JointModel], X: Any, y: Survival) -> int:
+        """Add the negative log-likelihoods, with the penalty if that is asked for; the number of subjects."""
+        for name, model in fitted.items():
+            distance = model.copula.theta - model.copula.independence_theta if penalised else 0.0
+            losses[name].append(-model.loglik(X, y) + len(y) * model.penalty * distance**2)
+        return len(y)
 
+    n_held_out = 0
     if y_val is not None:
         validating_y = Survival.coerce(y_val, "y_val")
-        next(iter(models.values())).covariates(X_val, len(validating_y), "X_val", "y_val")
-        n_held_out, totals = len(validating_y), [summed_losses(models, X_val, validating_y)]
-    else:
-        n_held_out, totals = sum(int(left.sum()) for left in held_out), []
-        for k, left in enumerate(held_out, start=1):
-            try:
-                fitted = models
-                if included is None:  # all parts are judged by the same likelihood
-                    part = prepared(time_kind=problem.time_kind, included=~left)
-                    fitted = _fit_all(part, resolved, reached)
-            except ValueError as error:
-                raise ValueError(
-                    f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
-                ) from error
-            rows = np.flatnonzero(left)
-            totals.append(summed_losses(fitted, design[rows], outcomes[rows]))
-    validation = {name: sum(total[name] for total in totals) / n_held_out for name in models}
+        models["independence"].covariates(X_val, len(validating_y), "X_val", "y_val")
+        n_held_out = validate(models, X_val, validating_y)
+    for k, left in enumerate(held_out, start=1):
+        try:
+            fitted = models
+            if included is None:  # all parts are judged by the same likelihood
+                fitted = _fit_all(prepared(time_kind=problem.time_kind, included=~left), resolved, reached)
+        except ValueError as error:
+            raise ValueError(
+                f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
+            ) from error
+        rows = np.flatnonzero(left)
+        n_held_out += validate(fitted, design[rows], outcomes[rows])
+    validation = {name: sum(values) / n_held_out for name, values in losses.items()}
     if np.isinf(list(validation.values())).all():
         raise ValueError(
             f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under every "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -53,12 +52,6 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
         check_whole(knots, "knots")
 
 
-@cache
-def slope_at_independence(family: type[Copula]) -> float:
-    """The slope of τ by θ; 0 where θ has but one value."""
-    return 0.0 if family is Independence else tau_slope(family(family.independence_theta))
-
-
 def as_time_kind(y: Survival, time_kind: AskedTimeKind) -> tuple[TimeKind, str]:
     """The kind of times that is set or that events and dropouts show, and why; ends of study may be in another unit."""
     if time_kind != "auto":
@@ -80,27 +73,22 @@ LARGEST_TAU = 0.99
 _LINKS = {"half-line": (np.expm1, np.log1p), "line": (np.sinh, np.arcsinh), "interval": (np.tanh, np.arctanh)}
 
 
-@dataclass(frozen=True)
 class Link:
     """The scale on which θ is optimised, 0 at independence: θ − θ₀ = expm1(η), sinh(η) or tanh(η) by θ's range."""
 
-    kind: Literal["half-line", "line", "interval"]
-    origin: float
-    bounds: tuple[float, float]
+    def __init__(self, family: type[Copula]) -> None:
+        lower, upper = family.theta_range
+        self.origin = origin = family.independence_theta
+        self.kind = "half-line" if lower == origin else "line" if upper == np.inf else "interval"
+        # θ is kept to |τ| ≤ 0.99.
+        high = self.eta(family.from_tau(LARGEST_TAU).theta) if upper > origin else 0.0
+        self.bounds = 0.0 if self.kind == "half-line" else -high, high
 
     @classmethod
     @cache
     def of(cls, family: type[Copula]) -> Link:
-        """The link of a family; θ is kept to |τ| ≤ 0.99."""
-        lower, upper = family.theta_range
-        origin = family.independence_theta
-        kind: Literal["half-line", "line", "interval"]
-        kind = "half-line" if lower == origin else "line" if upper == np.inf else "interval"
-        unbounded = cls(kind, origin, (0.0, 0.0))
-        if upper == origin:  # independence itself
-            return unbounded
-        high = unbounded.eta(family.from_tau(LARGEST_TAU).theta)
-        return replace(unbounded, bounds=(0.0 if kind == "half-line" else -high, high))
+        """The link of a family, made once."""
+        return cls(family)
 
     def theta(self, eta: float) -> float:
         """θ at η."""

@@ -20,8 +20,8 @@ from cocensor.copulas import ArchimedeanCopula, Copula
 from cocensor.data import Sample, Survival
 from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic
+from cocensor.estimators.influence import MarginGradient, PullBack
 from cocensor.estimators.margin import given_dropout, given_end
-from cocensor.estimators.margin_influence import MarginGradient, PullBack
 
 if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
@@ -169,7 +169,7 @@ class _ImputedFromMargins(EventWeights):
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
-        the times, summed over subjects (:class:`~cocensor.estimators.margin_influence.PullBack`).
+        the times, summed over subjects (:class:`~cocensor.estimators.influence.PullBack`).
         """
         pull = self._fitted.pull
         chain = _Chain(self, functionals, pull)

@@ -31,7 +31,7 @@ from cocensor.data import Survival
 from cocensor.data.covariates import Encoding
 from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.cox import CoxPH, centre_and_scale
-from cocensor.estimators.hazard_influence import of_cox
+from cocensor.estimators.influence import of_cox
 from cocensor.inference.estimates import ConfidenceInterval
 from cocensor.study.sensitivity.hidden_factor import (
     Contrasts,
