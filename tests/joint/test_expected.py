@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 import cocensor as cc
-from cocensor.joint.expected import expected_counts
+from cocensor.joint.conditional import expected_counts
 
 COPULAS = [cc.copula(name, tau=0.5) for name in ("clayton", "frank", "gumbel", "joe", "gaussian")]
 PERIODS = np.array([0.4, 0.8, 1.5])

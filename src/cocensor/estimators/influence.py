@@ -12,14 +12,13 @@ and :math:`\log\pi_j^-` is the sum of all earlier :math:`\log(1 - \text{fraction
 Under the infinitesimal jackknife these are uncorrelated, each with Greenwood's increment as its variance.
 So the exit k, with increment :math:`v_k`, enters :math:`\Psi(t)` with the weight
 :math:`w_k(t) = \psi(\pi_k^+)\,1[k \text{ is a step}] + \sum_{k < j,\,u_j \le t} \Delta_j`, and
-:math:`\operatorname{var}\Psi(t) = \sum_k v_k w_k(t)^2` is a running sum. For positive dependence ψ and Δ have one
-sign: nothing cancels. Both are kept in units of :math:`\psi(S(t))`, because they span thousands of orders of
-magnitude at strong dependence; their ratio does not.
+:math:`\operatorname{var}\Psi(t) = \sum_k v_k w_k(t)^2` is a running sum, in units of :math:`\psi(S(t))`: ψ spans
+thousands of orders of magnitude at strong dependence. For positive dependence ψ and Δ have one sign: nothing cancels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,8 +45,20 @@ class MarginInfluence:
         steps = table.margin(of)
         kept = slice(0, int(np.count_nonzero(survival.values)))
         self.times, self.survival, hazard = steps.times[kept], survival.values[kept], steps.hazard[kept]
-        #: The variance of log(1 − fraction) at each step, and the sum of all such before it.
-        self.own, self.before = _greenwood_increments(table, of, kept)
+        after_events = table.after_events.astype(float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            events = np.where(table.events > 0, table.events / (table.at_risk * after_events), 0.0)
+            dropouts = np.where(
+                table.dropouts > 0, table.dropouts / (after_events * table.after_dropouts), 0.0
+            )
+        earlier = np.concatenate(([0.0], np.cumsum(events + dropouts)[:-1]))
+        #: Greenwood's variance of log(1 − fraction) at each step, and the sum of all such before it.
+        if of == "event":
+            rows = np.flatnonzero(table.events)[kept]
+            self.own, self.before = events[rows], earlier[rows]
+        else:
+            rows = np.flatnonzero(table.dropouts)[kept]
+            self.own, self.before = dropouts[rows], (earlier + events)[rows]
         self.log_scale = copula.log_elasticity(-np.log(self.survival))
         self.log_after = copula.log_elasticity(hazard - np.log1p(-steps.fraction[kept]))
         self.log_before = copula.log_elasticity(hazard)
@@ -108,25 +119,9 @@ class MarginInfluence:
         return sums_after
 
 
-def _greenwood_increments(table: RiskTable, of: WhichMargin, kept: slice) -> tuple[FloatArray, FloatArray]:
-    after_events = table.after_events.astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        events = np.where(table.events > 0, table.events / (table.at_risk * after_events), 0.0)
-        dropouts = np.where(table.dropouts > 0, table.dropouts / (after_events * table.after_dropouts), 0.0)
-    earlier = np.concatenate(([0.0], np.cumsum(events + dropouts)[:-1]))
-    if of == "event":
-        rows = np.flatnonzero(table.events)[kept]
-        return events[rows], earlier[rows]
-    rows = np.flatnonzero(table.dropouts)[kept]
-    return dropouts[rows], (earlier + events)[rows]
-
-
 def _sum_after(values: FloatArray) -> FloatArray:
     """For each index 0, …, n the sum of ``values`` that follow it; index 0 stands before the first."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
-
-
-Pulled = tuple[Rows, FloatArray]
 
 
 class MarginGradient(NamedTuple):
@@ -161,10 +156,9 @@ class PullBack:
         event, dropout = np.asarray(margin.predict(table.times)), margin.dropout_survival(table.times)
         self._event = _Exits(table, margin.copula, "event", event)
         self._dropout = _Exits(table, margin.copula, "dropout", np.asarray(dropout))
-        row = self.row(y.time)
-        self._subjects = np.argsort(row, kind="stable")
-        self._row = row[self._subjects]
-        self._kind = np.where(y.event, 0, np.where(y.dropout, 1, 2))[self._subjects]
+        row, kind = self.row(y.time), np.where(y.event, 0, np.where(y.dropout, 1, 2))
+        self._subjects = order = np.argsort(row, kind="stable")
+        self._row, self._kind = row[order], kind[order]
 
     def row(self, t: FloatArray) -> IntArray:
         """The last row up to ``t``."""
@@ -172,7 +166,7 @@ class PullBack:
 
     def __call__(
         self, *sources: Callable[[slice], MarginGradient], stop: int, size: int, width: int
-    ) -> Iterator[Pulled]:
+    ) -> Iterator[tuple[Rows, FloatArray]]:
         """The influence of each subject by way of the margins, in blocks (subjects, functionals).
 
         A source is asked for the gradient at all rows before ``stop``, from the last to the first: by blocks of rows
@@ -185,43 +179,34 @@ class PullBack:
         blocks = [slice(a, b) for a, b in pairwise(sorted(edges))][::-1]
         total = np.zeros(size)
         for source in sources:
-            total += yield from self._backwards(source, blocks, size)
+            event, dropout = _Running(self._event, size), _Running(self._dropout, size)
+            gained, taken = np.zeros(size), np.zeros(size)  # Σ Δ B and Σ of what exits take, over later rows
+            both = False
+            for rows in blocks:
+                gradient = source(rows)
+                by_events, gain = event.weigh(rows, None, gradient.event)
+                by_dropouts = np.zeros_like(by_events)
+                both |= gradient.before is not None or gradient.after is not None
+                if both:
+                    by_dropouts, gain_of_dropouts = dropout.weigh(rows, gradient.before, gradient.after)
+                    by_events += gain_of_dropouts  # which come after the events at the same time
+                    gain += gain_of_dropouts
+                later, gained = _sum_later(gain, gained)
+                by_events = (by_events + later) * self._event.unit[rows, None]
+                by_dropouts = (by_dropouts + later) * self._dropout.unit[rows, None]
+                at_dropouts = by_dropouts * self._dropout.fraction[rows, None]
+                after, taken = _sum_later(by_events * self._event.fraction[rows, None] + at_dropouts, taken)
+                values = np.concatenate((by_events + at_dropouts + after, by_dropouts + after, after))
+                first, last = np.searchsorted(self._row, (rows.start, rows.stop))
+                for part in row_blocks(last - first, size):
+                    at = slice(first + part.start, first + part.stop)
+                    index = self._row[at] - rows.start + self._kind[at] * (rows.stop - rows.start)
+                    yield self._subjects[at], values[index]
+            total += taken
         # Exits take from whom they find at risk. So far those after a subject gave it as much: now all of them take.
         for part in row_blocks(self._n, size):
-            rows = np.arange(part.start, part.stop)
-            yield rows, np.broadcast_to(-total, (rows.size, size))
-
-    def _backwards(
-        self, source: Callable[[slice], MarginGradient], blocks: list[slice], size: int
-    ) -> Generator[Pulled, None, FloatArray]:
-        """The values of all subjects but for the sum over all exits, which is what is returned in the end."""
-        event, dropout = _Running(self._event, size), _Running(self._dropout, size)
-        gained, taken = np.zeros(size), np.zeros(size)  # Σ Δ B and Σ of what exits take, over later rows
-        both = False
-        for rows in blocks:
-            gradient = source(rows)
-            by_events, gain = event.weigh(rows, None, gradient.event)
-            both |= gradient.before is not None or gradient.after is not None
-            if both:
-                by_dropouts, gain_of_dropouts = dropout.weigh(rows, gradient.before, gradient.after)
-                by_events += gain_of_dropouts  # which come after the events at the same time
-                gain += gain_of_dropouts
-            else:
-                by_dropouts = np.zeros_like(by_events)
-            later, gained = _sum_later(gain, gained)
-            by_events += later
-            by_dropouts += later
-            by_events *= self._event.unit[rows, None]
-            by_dropouts *= self._dropout.unit[rows, None]
-            at_dropouts = by_dropouts * self._dropout.fraction[rows, None]
-            after, taken = _sum_later(by_events * self._event.fraction[rows, None] + at_dropouts, taken)
-            values = np.concatenate((by_events + at_dropouts + after, by_dropouts + after, after))
-            first, last = np.searchsorted(self._row, (rows.start, rows.stop))
-            for part in row_blocks(last - first, size):
-                at = slice(first + part.start, first + part.stop)
-                index = self._row[at] - rows.start + self._kind[at] * (rows.stop - rows.start)
-                yield self._subjects[at], values[index]
-        return taken
+            subjects = np.arange(part.start, part.stop)
+            yield subjects, np.broadcast_to(-total, (subjects.size, size))
 
 
 class _Exits:

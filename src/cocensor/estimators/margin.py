@@ -87,7 +87,7 @@ class MarginEstimator:
         included. NaN where the curve has reached 0, which says nothing about its own variance.
         """
         t = as_times(t, "t")
-        self._inside(t, "t")
+        self._tail_rule(t, None, "t", hint="")
         return scalar_like(self._influences().variance[lookup(self.survival_.times, t)], t)
 
     def confidence_interval(self, t: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
@@ -206,8 +206,8 @@ class MarginEstimator:
         ``t_max_`` intervals cover too little.
         """
         c = as_times(c, "c")
-        self._inside(c, "c")
-        self._inside(np.asarray(check_number(horizon, "horizon")), "horizon")
+        self._tail_rule(c, None, "c", hint="")
+        self._tail_rule(np.asarray(check_number(horizon, "horizon")), None, "horizon", hint="")
         self._survived(c)
         t0 = self._horizon(c, horizon, None)
         return scalar_like(self._influences().margin_time_variance(c, min(t0, self.t_max_)), c)
@@ -240,8 +240,8 @@ class MarginEstimator:
         if self.of != "event":
             raise ValueError(f"of must be 'event' for conditional_survival, but is {self.of!r}.")
         t, c = broadcast(t=as_times(t, "t"), c=as_times(c, "c"))
-        self._inside(c, "c")
-        self._inside(t, "t")
+        self._tail_rule(c, None, "c", hint="")
+        self._tail_rule(t, None, "t", hint="")
         self._survived(c)
         s_t, s_c = np.asarray(self.predict(np.maximum(t, c))), np.asarray(self.predict(c))
         if given == "event_free" or self.copula.is_independence:
@@ -290,21 +290,18 @@ class MarginEstimator:
         curve = self._fitted()
         return float(curve.values[-1]) if curve.values.size else 1.0
 
-    def _tail_rule(self, t: FloatArray, tail: Tail | None, name: str) -> Tail:
+    def _tail_rule(
+        self, t: FloatArray, tail: Tail | None, name: str, hint: str = ", unless tail is set"
+    ) -> Tail:
         """The rule for what of ``t`` passes the support; without a ``tail`` nothing may."""
         if tail is not None:
             check_choice(tail, "tail", TAILS)
             return tail
-        self._inside(t, name, hint=", unless tail is set")
-        return "last"
-
-    def _inside(self, t: FloatArray, name: str, hint: str = "") -> None:
-        """Refuse times beyond the support."""
-        self._fitted()
         beyond = np.asarray(t > self.support_)
         if beyond.any():
             rule = f"{name} must not pass the last observed time {self.t_max_:g}"
             refuse_first(beyond, t, f"{rule}, where the curve is still {self._last:.4g}{hint}")
+        return "last"
 
     def _survived(self, c: npt.ArrayLike, tail: Tail | None = None) -> tuple[FloatArray, FloatArray]:
         """``c`` as times at which the curve is still positive, and the curve there."""

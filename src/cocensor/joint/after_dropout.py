@@ -54,10 +54,9 @@ class HazardRatio:
 class LaterDropout:
     r"""P(E > t) of those under observation at the end of the study, some of whom would have dropped out later.
 
-    The integral goes by steps, from a over nodes that do not depend on the times asked for, to each of these times.
-    Over a step, with increments L of Λ and m of M that are taken to be proportional to each other, it is exactly
-    :math:`m\,[e^{-\rho L} - e^{-L - m}]/(L + m - \rho L)`. With ``ends`` of groups, events come before dropouts at each
-    end, and the sum over the ends is exact.
+    The integral goes by steps, from a over nodes that do not depend on the times asked for. Over a step, if increments
+    L of Λ and m of M are proportional to each other, it is :math:`m\,[e^{-\rho L} - e^{-L - m}]/(L + m - \rho L)`. With
+    ``ends`` of groups, events come before dropouts at each end, and the sum over the ends is exact.
     """
 
     def __init__(

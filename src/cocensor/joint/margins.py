@@ -57,8 +57,6 @@ class Basis:
 
     def orthonormal(self, log_t: FloatArray) -> Basis:
         """A basis of this space whose functions are orthonormal on average over ``log_t``."""
-        if not self.present:
-            return self
         _, upper = np.linalg.qr(self.values(log_t))
         return Basis(self.knots, np.linalg.inv(upper) * np.sqrt(log_t.size))
 

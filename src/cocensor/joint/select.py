@@ -114,10 +114,11 @@ def select_copula(
         raise ValueError("X_val must be None where X is.")
     if (y_val is None) != (X_val is None) and X is not None:
         raise ValueError("X_val and y_val belong together: give both or neither.")
-    if folds is not None and y_val is not None:
-        raise ValueError("folds must be None beside a validation part.")
-    if folds is not None and (check_number(folds, "folds", lower=1) != int(folds) or folds > len(outcomes)):
-        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
+    if folds is not None:
+        if y_val is not None:
+            raise ValueError("folds must be None beside a validation part.")
+        if check_number(folds, "folds", lower=1) != int(folds) or folds > len(outcomes):
+            raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
     if check_number(min_gain, "min_gain") < 0:
         raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
@@ -291,9 +292,9 @@ class CopulaChoice:
         families = {name: copula_families()[name] for name in self.models if name != "independence"}
         if not families:
             raise ValueError("families has only independence: there is no τ to profile over.")
-        walks = {name: walks_from_independence(family, grid) for name, family in families.items()}
+        walks = {name: [*chain(*walks_from_independence(family, grid))] for name, family in families.items()}
         report = progress or (lambda done, total: None)
-        done, total = 0, sum(len(walk) for both in walks.values() for walk in both)
+        done, total = 0, sum(map(len, walks.values()))
         report(done, total)
         curves: dict[str, tuple[FloatArray, FloatArray]] = {}
         notes: list[Note] = []
@@ -301,7 +302,7 @@ class CopulaChoice:
             at_zero = self.problem.values(self.problem.independence, Independence())[1]
             for name, family in families.items():
                 values = {0.0: at_zero}
-                for tau in chain(*walks[name]):
+                for tau in walks[name]:
                     copula = family.from_tau(tau)
                     minimum = self.problem.margins_at(copula)
                     values[float(tau)] = self.problem.values(minimum, copula)[1]
@@ -312,9 +313,8 @@ class CopulaChoice:
                     report(done, total)
                 ordered = sorted(values)
                 curves[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
-        return DependenceProfile(
-            curves, at_zero, self.problem.likelihood.n, self.library, choice=self, notes=tuple(notes)
-        )
+        n = self.problem.likelihood.n
+        return DependenceProfile(curves, at_zero, n, self.library, choice=self, notes=tuple(notes))
 
     def summary(self) -> str:
         """The table, the choice and its caveat, as text."""
@@ -384,8 +384,8 @@ class DependenceProfile:
             for tau, value in zip(taus.tolist(), values.tolist(), strict=True)
         ]
         names = ("family", "tau", "theta", "loglik", "difference")
-        columns = map(list, zip(*rows, strict=True))
-        return make_frame(dict(zip(names, columns, strict=True)), library=self.library)
+        table = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        return make_frame(table, library=self.library)
 
     def supported(self, family: str) -> tuple[float, float]:
         """The smallest and largest τ that fit about as well as the best of a family (95 %)."""

@@ -19,7 +19,7 @@ from cocensor.adjustments.models.joint import JointFit
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.times import TimeAxis
-from cocensor.joint.expected import Expected, expected_counts
+from cocensor.joint.conditional import Expected, expected_counts
 from cocensor.study.data import EvaluationData
 
 if TYPE_CHECKING:
