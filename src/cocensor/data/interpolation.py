@@ -36,11 +36,7 @@ def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray 
 
 
 def tail_area(
-    tail: Tail,
-    last: FloatArray | float,
-    end: float,
-    lower: FloatArray | float,
-    upper: FloatArray | float,
+    tail: Tail, last: FloatArray | float, end: float, lower: FloatArray | float, upper: FloatArray | float
 ) -> FloatArray:
     r""":math:`\int_{lower}^{upper}` of a curve beyond its end; ``upper`` may be infinite, arguments broadcast.
 

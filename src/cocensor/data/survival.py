@@ -247,8 +247,7 @@ class Survival:
         array([False, False,  True])
         """
         e, c = broadcast(
-            event_time=as_times(event_time, "event_time"),
-            dropout_time=as_times(dropout_time, "dropout_time"),
+            event_time=as_times(event_time, "event_time"), dropout_time=as_times(dropout_time, "dropout_time")
         )
         time = np.minimum(e, c)
         if study_end is None:
