@@ -68,11 +68,10 @@ class RiskTable:
     def margin(self, of: WhichMargin) -> MarginSteps:
         r"""Where the survival function of ``of`` steps, and by how much.
 
-        Returns the times of the steps, the fraction lost at each (:math:`d_j/n_j` for events and, because
-        events come first, :math:`m_j/(n_j-d_j)` for dropouts) and :math:`-\log P(\min(E, C) \ge t)`, or
-        for dropouts that probability after the events at t, just before each step. Without
-        administrative censoring that probability is the share still at risk, else its Kaplan–Meier
-        estimate.
+        Returns the times of the steps, the fraction lost at each (:math:`d_j/n_j` for events and, because events come
+        first, :math:`m_j/(n_j-d_j)` for dropouts) and :math:`-\log P(\min(E, C) \ge t)`, or for dropouts that
+        probability after the events at t, just before each step. Without administrative censoring that probability is
+        the share still at risk, else its Kaplan–Meier estimate.
         """
         if of == "event":
             happens, exposed = self.events, self.at_risk

@@ -32,7 +32,7 @@ from cocensor._checks import (
     spelled,
 )
 from cocensor._notes import Note, noted
-from cocensor.data.dates import UNITS, check_date_format, from_dates, from_follow_up, is_date
+from cocensor.data.dates import UNITS, as_date, check_date_format, from_dates, from_follow_up
 from cocensor.data.ids import row_labels
 from cocensor.data.survival import Survival, as_reasons, dropout_of
 from cocensor.data.times import TimeAxis
@@ -402,7 +402,7 @@ class Columns:
 
     @property
     def _single_lock(self) -> bool:
-        return self.data_lock is not None and is_date(self.data_lock, self.date_format)
+        return self.data_lock is not None and as_date(self.data_lock, self.date_format) is not None
 
     def _lock(self, table: Table) -> Any:
         if self.data_lock is None or self._single_lock:
