@@ -27,15 +27,14 @@ def as_probability_table(
     array = to_numpy(values, name)
     if array.dtype not in (np.float32, np.float64):
         array = as_floats(array, name)
-    if column and array.ndim == 1:
-        array = array[:, None]
+    array = array[:, None] if column and array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != times.size:
         turned = array.ndim == 2 and array.shape[0] == times.size
         raise ValueError(
             f"{name} must have one row per subject and one column per time, (n, {times.size}), "
             f"but its shape is {array.shape}{': transposed? give a row per subject.' if turned else '.'}"
         )
-    if not array.shape[0]:
+    if not len(array):
         raise ValueError(f"{name} has no rows.")
     return array
 
@@ -49,22 +48,14 @@ def count_rounded(
         block = array[rows]
         if _fall(block):
             continue
-        outside = ~((block >= -ROUNDING) & (block <= 1 + ROUNDING))
-        if outside.any():
-            row, column = np.argwhere(outside)[0]
-            raise ValueError(
-                f"{name} must lie in [0, 1], but {whose(rows.start + int(row))} at time {times[column]:g} is "
-                f"{block[row, column]}{_hint_outside(block)}"
-            )
+        for row, column in np.argwhere(~((block >= -ROUNDING) & (block <= 1 + ROUNDING)))[:1]:
+            where = f"{whose(rows.start + int(row))} at time {times[column]:g}"
+            value = f"{block[row, column]}{_hint_outside(block)}"
+            raise ValueError(f"{name} must lie in [0, 1], but {where} is {value}")
         lowest = np.minimum.accumulate(block, axis=1)
-        rises = block > lowest + ROUNDING
-        if rises.any():
-            row, column = np.argwhere(rises)[0]
-            hint = (
-                ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)."
-                if _rises(block)
-                else "."
-            )
+        for row, column in np.argwhere(block > lowest + ROUNDING)[:1]:
+            risks = ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)."
+            hint = risks if _rises(block) else "."
             raise ValueError(
                 f"{name} must not increase over time, but {whose(rows.start + int(row))} rises from "
                 f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{hint}"

@@ -294,8 +294,9 @@ class Survival:
         index = np.atleast_1d(np.arange(len(self))[rows])
         if not index.size:
             raise ValueError("time is empty: at least one subject is needed.")
-        columns: tuple[Any, ...] = (*self._columns, self.labels)
-        return Survival.trusted(*(None if column is None else column[index] for column in columns))
+        columns = (*self._columns, self.labels)
+        chosen: Any = [None if column is None else column[index] for column in columns]
+        return Survival.trusted(*chosen)
 
     def equals(self, other: Survival) -> bool:
         """Whether these are the same outcomes, subject by subject; why dropouts left does not tell subjects apart."""

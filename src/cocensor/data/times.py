@@ -27,18 +27,18 @@ class TimeGrid:
 
     times: FloatArray
     sorted: FloatArray
-    #: For each of the times its place among the sorted ones; None where these are the same.
-    place: npt.NDArray[np.intp] | None
+    place: (
+        npt.NDArray[np.intp] | None
+    )  # of each of the times among the sorted ones; None where these are the same
 
     @classmethod
     def of(cls, times: npt.ArrayLike | TimeGrid) -> TimeGrid:
         """The grid of ``times``, of which there must be at least one."""
         if isinstance(times, TimeGrid):
             return times
-        given = as_times(as_vector(times, "times", copy=True, single=True), "times")
+        given = read_only(as_times(as_vector(times, "times", copy=True, single=True), "times"))
         if not given.size:
             raise ValueError("times is empty: at least one time is needed.")
-        given = read_only(given)
         if (np.diff(given) > 0).all():
             return cls(given, given, None)
         distinct, place = np.unique(given, return_inverse=True)
@@ -78,7 +78,7 @@ class TimeGrid:
     def sorted_table(self, table: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         """Return a table by sorted time; columns of one time that differ are refused."""
         by_time = self.by_sorted(table)
-        if self.place is not None and not np.array_equal(self.restore(by_time), table, equal_nan=True):
+        if by_time is not table and not np.array_equal(self.restore(by_time), table, equal_nan=True):
             raise ValueError(f"{name} must have equal columns where times are repeated.")
         return by_time
 
@@ -100,7 +100,7 @@ class TimeAxis:
 
     def __post_init__(self) -> None:
         for argument, text in (("time_name", self.name), ("time_unit", self.unit)):
-            if not (text is None or isinstance(text, str)):
+            if text is not None and not isinstance(text, str):
                 raise TypeError(f"{argument} must be a text, but is of type {type(text).__name__}.")
             if text is not None and not text.strip():
                 raise ValueError(f"{argument} must not be empty, but is {text!r}.")
@@ -139,9 +139,8 @@ def with_unit(times: Sequence[str], unit: str | None) -> str:
     """Times that are written already, in a list, with their unit where it is known."""
     *others, last = times
     listed = f"{', '.join(others)} and {last}" if others else last
-    if unit is None:
-        return listed
-    return f"{listed} {unit.removesuffix('s') if listed == '1' and unit in UNITS else unit}"
+    singular = listed == "1" and unit in UNITS
+    return listed if unit is None else f"{listed} {unit.removesuffix('s') if singular else unit}"
 
 
 def _step(width: float, unit: str | None) -> float:
