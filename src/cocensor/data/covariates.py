@@ -37,8 +37,7 @@ class Covariates:
     @classmethod
     def joined(cls, tables: Sequence[Covariates]) -> Covariates:
         """Return the rows of several tables with the same columns."""
-        values = np.concatenate([table.values for table in tables])
-        levels = {}
+        values, levels = np.concatenate([table.values for table in tables]), {}
         for k in tables[0].levels:
             levels[k] = tuple(dict.fromkeys(level for table in tables for level in table.levels[k]))
             values[:, k] = np.concatenate([table.places_among(levels[k], k) for table in tables])
@@ -185,23 +184,19 @@ class Encoding:
 
     def _places(self, table: Covariates, k: int, name: str) -> Any:
         places = table.places_among(self.levels[k], k)
-        if places.min(initial=0) < 0:
-            level = table.levels[k][table.codes(k)[np.argmax(places < 0)]]
-            raise ValueError(
-                f"{name} must have levels in column {self.columns[k]!r} that were fitted to "
-                f"({listed(list(self.levels[k]))}), but has {level!r}: "
-                "join it with another level, or leave out the column or the subject."
-            )
+        for row in np.flatnonzero(places < 0)[:1]:
+            level = table.levels[k][table.codes(k)[row]]
+            fitted = f"{self.columns[k]!r} that were fitted to ({listed(list(self.levels[k]))})"
+            instead = "join it with another level, or leave out the column or the subject"
+            raise ValueError(f"{name} must have levels in column {fitted}, but has {level!r}: {instead}.")
         return places
 
 
 def check_width(n_columns: int, name: str) -> None:
     """Refuse more columns than a model can be fitted to."""
     if n_columns > _MOST_COLUMNS:
-        raise ValueError(
-            f"{name} must have at most {_MOST_COLUMNS} columns, with one for each level of a category but the first, "
-            f"but has {n_columns}: choose some of them."
-        )
+        most = f"at most {_MOST_COLUMNS} columns, with one for each level of a category but the first"
+        raise ValueError(f"{name} must have {most}, but has {n_columns}: choose some of them.")
 
 
 def _check_size(table: Covariates, name: str) -> None:
@@ -209,10 +204,8 @@ def _check_size(table: Covariates, name: str) -> None:
     if max(-table.values.min(initial=0.0), table.values.max(initial=0.0)) > _LARGEST:
         reached = np.abs(table.values).max(axis=0)
         k = int(np.argmax(reached > _LARGEST))
-        raise ValueError(
-            f"{name} must have values of moderate size, but column {table.labels[k]!r} reaches {reached[k]:g}: use "
-            "another unit."
-        )
+        has = f"column {table.labels[k]!r} reaches {reached[k]:g}"
+        raise ValueError(f"{name} must have values of moderate size, but {has}: use another unit.")
 
 
 def as_covariates(x: Any, name: str) -> Covariates:
@@ -241,9 +234,8 @@ def check_alike(tables: Sequence[Covariates], names: Sequence[str], go_on: str =
     for table, name in zip(tables[1:], names[1:], strict=True):
         for k in sorted(table.levels.keys() ^ first.levels.keys()):
             own, other = _kinds(k in table.levels)
-            raise ValueError(
-                f"{name}: column {first.labels[k]!r} has {own}, but {other} in {names[0]}{go_on}."
-            )
+            has = f"column {first.labels[k]!r} has {own}, but {other} in {names[0]}"
+            raise ValueError(f"{name}: {has}{go_on}.")
 
 
 def _kinds(has_categories: bool) -> tuple[str, str]:
@@ -255,13 +247,12 @@ def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Cov
     """Return the chosen columns, "all" or by name or number, of every part: an array or frame, with its name."""
     tables = [x if isinstance(x, Covariates) else _as_table(x, name, _GO_ON) for x, name in parts]
     widths = [len(table.labels if isinstance(table, Covariates) else table.columns) for table in tables]
-    named = next((names for x, _ in parts if (names := column_names(x)) is not None), None)
-    for (x, name), width in zip(parts, widths, strict=True):
-        if width != widths[-1] or column_names(x) not in (None, named):
-            wanted, has = column_names(parts[-1][0]) or widths[-1], column_names(x) or width
-            raise ValueError(
-                f"{parts[0][1]} must have the columns of {parts[-1][1]}, {wanted}, but {name} has {has}."
-            )
+    own_names = [column_names(x) for x, _ in parts]
+    named = next((names for names in own_names if names is not None), None)
+    for (_, name), names, width in zip(parts, own_names, widths, strict=True):
+        if width != widths[-1] or names not in (None, named):
+            wanted = f"the columns of {parts[-1][1]}, {own_names[-1] or widths[-1]}"
+            raise ValueError(f"{parts[0][1]} must have {wanted}, but {name} has {names or width}.")
     chosen = _chosen(choice, named, widths[0], parts[0][1])
     read = [
         table.of_columns(chosen)
@@ -287,9 +278,8 @@ def _as_table(x: Any, name: str, go_on: str) -> Table:
     except ValueError as error:
         raise ValueError(f"{str(error).removesuffix('.')}{go_on}.") from error
     if array.ndim != 2 or not array.shape[1]:
-        raise ValueError(
-            f"{name} must have one row per subject, (n, p), but its shape is {array.shape}{go_on}."
-        )
+        shape = f"(n, p), but its shape is {array.shape}"
+        raise ValueError(f"{name} must have one row per subject, {shape}{go_on}.")
     return Table(name, array)
 
 

@@ -74,8 +74,8 @@ class RiskTable:
         happens, exposed = (self.events, self.at_risk) if is_event else (self.dropouts, self.after_events)
         rows = np.flatnonzero(happens)
         exposed = exposed[rows]
-        joint = np.log1p((self.n - exposed) / exposed)
-        hazard = joint if self.administrative is None else self._joint_hazard(of)[rows]
+        ends = self.administrative is not None
+        hazard = self._joint_hazard(of)[rows] if ends else np.log1p((self.n - exposed) / exposed)
         return MarginSteps(self.times[rows], happens[rows] / exposed, hazard)
 
     def exchanged(self) -> RiskTable:

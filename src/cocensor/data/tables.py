@@ -50,7 +50,7 @@ _STILL = ": for subjects still under observation, give the data lock"
 
 def is_text(kind: Any) -> bool:
     """Whether a column of this narwhals type has texts, or categories."""
-    return kind == nw.String or is_category(kind)
+    return bool(kind == nw.String or is_category(kind))
 
 
 def is_category(kind: Any) -> bool:
@@ -84,22 +84,16 @@ def categories(values: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:
 class Table:
     """Rows of a frame, of a file or of a part of it, or of an array, whose columns are known by number."""
 
-    #: What refusals call it: a file, or an argument.
-    name: str
-    #: A narwhals.DataFrame, or an array of shape (n, p).
-    data: Any
-    #: The number of its first row in the table that it is a part of.
-    first: int = 0
-    #: The column of row labels that pandas has written into its file.
-    index: str | None = None
-    #: The decimal mark of its file.
-    decimal: str = "."
-    #: Whether texts are texts; those of a CSV file may be meant as whole numbers.
-    is_typed: bool = True
-    #: By column, why it cannot be read; refused where the column is asked for.
-    doubts: Mapping[str, str] = field(default_factory=dict)
-    #: What was decided in reading its file.
-    notes: Sequence[Note] = ()
+    name: str  # what refusals call it: a file, or an argument
+    data: Any  # a narwhals.DataFrame, or an array of shape (n, p)
+    first: int = 0  # the number of its first row in the table that it is a part of
+    index: str | None = None  # the column of row labels that pandas has written into its file
+    decimal: str = "."  # the decimal mark of its file
+    is_typed: bool = True  # whether texts are texts; those of a CSV file may be meant as whole numbers
+    doubts: Mapping[str, str] = field(
+        default_factory=dict
+    )  # why a column cannot be read where it is asked for
+    notes: Sequence[Note] = ()  # what was decided in reading its file
 
     @classmethod
     def of(cls, frame: Any, name: str, first: int = 0) -> Table:
@@ -294,44 +288,39 @@ class Columns:
     follow_up: str | None = None
     entry: str | None = None
     exit: str | None = None
-    #: A column, or a date.
-    data_lock: str | None = None
-    #: The unit that dates give times in; without dates, the one that times are measured in.
-    time_unit: str | None = None
+    data_lock: str | None = None  # a column, or a date
+    time_unit: str | None = (
+        None  # the unit that dates give times in; without dates, the one they are measured in
+    )
     reason: str | None = None
     date_format: str | None = None
     id: str | None = None
     covariates: tuple[str, ...] = ()
-    #: Whether refusals name arguments as options of the command line.
-    are_options: bool = False
+    are_options: bool = False  # whether refusals name arguments as options of the command line
 
     def __post_init__(self) -> None:
         time, entry, end, lock, form = map(
             self._called, ("time", "entry", "exit", "data_lock", "date_format")
         )
-        dates = self._given("entry", "exit", "data_lock")
+        dates, all_dates = self._given("entry", "exit", "data_lock"), f"{entry}, {end} and {lock}"
         if self.time is None and not dates:
-            raise ValueError(f"{time} COLUMN is needed, or dates: {entry}, {end} and {lock}.")
+            raise ValueError(f"{time} COLUMN is needed, or dates: {all_dates}.")
         if self.time is not None and dates:
             delayed = " (delayed entry is not supported yet)" if dates == [entry] else ""
             raise ValueError(f"{time} and {dates[0]} are two ways to give times: use one of them{delayed}.")
         if dates and len(dates) < 3:
-            raise ValueError(
-                f"{entry}, {end} and {lock} must be given together, but only {' and '.join(dates)} came."
-            )
+            raise ValueError(f"{all_dates} must be given together, but only {' and '.join(dates)} came.")
         if self.date_format is not None and not dates:
-            raise ValueError(f"{form} must come with {entry}, {end} and {lock}, but is {self.date_format!r}.")
+            raise ValueError(f"{form} must come with {all_dates}, but is {self.date_format!r}.")
         check_date_format(self.date_format, form)
         ends = self._given("data_lock", "follow_up", "administrative")
         if len(ends) > 1:
-            raise ValueError(
-                f"{ends[0]} and {ends[1]} are two ways to mark the end of the study: use one of them."
-            )
-        if self.time_unit is not None:
-            if dates:
-                check_choice(self.time_unit, self._called("time_unit"), tuple(UNITS))
-            elif not self.time_unit.strip():
-                raise ValueError(f"{self._called('time_unit')} must not be empty.")
+            ways = "are two ways to mark the end of the study: use one of them"
+            raise ValueError(f"{ends[0]} and {ends[1]} {ways}.")
+        if self.time_unit is not None and dates:
+            check_choice(self.time_unit, self._called("time_unit"), tuple(UNITS))
+        elif self.time_unit is not None and not self.time_unit.strip():
+            raise ValueError(f"{self._called('time_unit')} must not be empty.")
         others = {column: f"the column of {self._called(name)}" for name, column in self.by_argument.items()}
         for column in [*repeated(self.covariates), *(name for name in self.covariates if name in others)][:1]:
             of = others.get(column, "a column twice")
@@ -356,15 +345,15 @@ class Columns:
         """The name and the unit of time; a column that is called as a unit is in it unless another is named."""
         if self.time is None:
             return TimeAxis(unit=self.time_unit or "days")
-        return TimeAxis(self.time, self.time_unit or self._unit_in_name)
+        name = self.time.strip().lower()
+        return TimeAxis(self.time, self.time_unit or (name if name in UNITS else None))
 
     @property
     def notes(self) -> list[Note]:
         """A caution where a column is called as one unit, and said to be in another."""
-        unit, named = self.time_unit, self._unit_in_name
-        if unit is None or named is None or unit.lower() == named:
-            return []
-        return [noted("unit_in_name", unit=unit, column=self.time)]
+        unit, name = self.time_unit or "", (self.time or "").strip().lower()
+        doubtful = unit and name in UNITS and unit.lower() != name
+        return [noted("unit_in_name", unit=unit, column=self.time)] if doubtful else []
 
     def read(self, table: Table, *, training: bool = False) -> Survival:
         """Return the outcomes in a table; a training sample may do without reasons."""
@@ -374,10 +363,9 @@ class Columns:
         ended: BoolArray | None = None
         if self.entry is not None and self.exit is not None:
             days = table.values(self.entry), table.values(self.exit, _STILL), event, self._lock(table)
+            how = self.time_unit or "days", self.date_format, self._column, table.first
             with naming(table.name):
-                time, event, ended = from_dates(
-                    *days, self.time_unit or "days", self.date_format, self._column, table.first
-                )
+                time, event, ended = from_dates(*days, *how)
         else:
             time = table.times(self.time)
         if self.follow_up is not None:
@@ -396,11 +384,6 @@ class Columns:
         return Survival.trusted(time, event, ended, reason, table.labels if table.index is None else None)
 
     @property
-    def _unit_in_name(self) -> str | None:
-        name = "" if self.time is None else self.time.strip().lower()
-        return name if name in UNITS else None
-
-    @property
     def _single_lock(self) -> bool:
         return self.data_lock is not None and as_date(self.data_lock, self.date_format) is not None
 
@@ -408,11 +391,9 @@ class Columns:
         if self.data_lock is None or self._single_lock:
             return self.data_lock
         if not table.has(self.data_lock):
-            raise ValueError(
-                f"{self._called('data_lock')} must be a date such as "
-                f"{date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}, or a column of {table.name}, but is "
-                f"{self.data_lock!r}."
-            )
+            day = f"{date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}"
+            rule = f"{self._called('data_lock')} must be a date such as {day}, or a column of {table.name}"
+            raise ValueError(f"{rule}, but is {self.data_lock!r}.")
         return table.values(self.data_lock)
 
     def _column(self, argument: str) -> str:
