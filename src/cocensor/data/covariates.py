@@ -216,13 +216,13 @@ def as_covariates(x: Any, name: str) -> Covariates:
         x = to_numpy(x, name)
         if x.dtype.kind not in "OUS" or not any(isinstance(value, str) for value in x.ravel()):
             return Covariates(as_matrix(x, name))
-    table = _as_table(x, name, "")
+    table = _as_table(x, name)
     return read_covariates(table, table.columns)
 
 
-def read_covariates(table: Table, columns: Sequence[Any], go_on: str = "") -> Covariates:
-    """Return some columns of a table as covariates; ``go_on`` ends every refusal: what else can be done."""
-    read = [table.covariate(column, go_on) for column in columns]
+def read_covariates(table: Table, columns: Sequence[Any]) -> Covariates:
+    """Return some columns of a table as covariates."""
+    read = [table.covariate(column) for column in columns]
     levels = {k: own for k, (_, own) in enumerate(read) if own is not None}
     names = None if isinstance(table.data, np.ndarray) else tuple(columns)
     return Covariates(np.column_stack([values for values, _ in read]), names, levels)
@@ -255,10 +255,10 @@ def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Cov
             raise ValueError(f"{parts[0][1]} must have {wanted}, but {name} has {names or width}.")
     chosen = _chosen(choice, named, widths[0], parts[0][1])
     read = [
-        table.of_columns(chosen)
-        if isinstance(table, Covariates)
-        else read_covariates(table, [table.columns[k] for k in chosen], _GO_ON)
-        for table in tables
+        own.of_columns(chosen)
+        if isinstance(own, Covariates)
+        else read_covariates(own, [own.columns[k] for k in chosen])
+        for own in tables
     ]
     check_alike(read[::-1], [name for _, name in reversed(parts)], _GO_ON)
     if named is None and len(chosen) == widths[0]:
@@ -267,9 +267,9 @@ def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Cov
     return [replace(table, columns=labels) for table in read]
 
 
-def _as_table(x: Any, name: str, go_on: str) -> Table:
+def _as_table(x: Any, name: str, go_on: str = "") -> Table:
     if nw.dependencies.is_into_dataframe(x):
-        table = Table.of(x, name)
+        table = Table(name, as_frame(x, name), go_on=go_on)
         if not table.columns:
             raise ValueError(f"{name} must have at least one column, but has none{go_on}.")
         return table
@@ -280,7 +280,7 @@ def _as_table(x: Any, name: str, go_on: str) -> Table:
     if array.ndim != 2 or not array.shape[1]:
         shape = f"(n, p), but its shape is {array.shape}"
         raise ValueError(f"{name} must have one row per subject, {shape}{go_on}.")
-    return Table(name, array)
+    return Table(name, array, go_on=go_on)
 
 
 def _chosen(choice: Any, named: list[str] | None, n: int, name: str) -> list[int]:

@@ -1,12 +1,12 @@
-"""Right-censored outcomes, validated once and frozen."""
+"""Right-censored outcomes, validated once and frozen, and samples of them with all that is known of subjects."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
@@ -396,6 +396,53 @@ class Survival:
         at_risk = np.cumsum(np.column_stack(totals).ravel()[::-1])[::-1][:: len(totals)]
         events, dropouts, ended = totals
         return RiskTable(times, at_risk, events, dropouts, None if self.administrative is None else ended)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Outcomes, and by subject what else is known.
+
+    Attributes
+    ----------
+    y : Survival
+    x : array, frame or Covariates, optional
+        Covariates.
+    weight : array, optional
+        Sampling weights; None for 1 each.
+    cluster : array, optional
+        Labels of the cluster that each subject belongs to; None where all are independent of each other.
+    folds : array, optional
+        Labels of the fold that each subject's prediction comes from, where predictions are out-of-fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import Survival
+    >>> from cocensor.data import Sample
+    >>> sample = Sample(Survival([1.0, 2.0, 3.0], [1, 0, 1]), x=np.array([[0.5], [1.5], [2.5]]))
+    >>> len(sample), sample[np.array([2, 2])].x[:, 0]
+    (3, array([2.5, 2.5]))
+    """
+
+    y: Survival
+    x: Any = field(default=None, repr=False)
+    weight: FloatArray | None = field(default=None, repr=False)
+    cluster: npt.NDArray[Any] | None = field(default=None, repr=False)
+    folds: npt.NDArray[Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "cluster", "folds"):
+            if getattr(self, name) is not None:
+                check_length(getattr(self, name), name, len(self.y), "y")
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Some subjects, repeats allowed."""
+        columns = {own.name: getattr(self, own.name) for own in fields(self)}
+        some: dict[str, Any] = {name: None if own is None else own[rows] for name, own in columns.items()}
+        return type(self)(**some)
 
 
 def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NoReturn
 
@@ -94,6 +94,7 @@ class Table:
         default_factory=dict
     )  # why a column cannot be read where it is asked for
     notes: Sequence[Note] = ()  # what was decided in reading its file
+    go_on: str = ""  # what else can be done where values are refused
 
     @classmethod
     def of(cls, frame: Any, name: str, first: int = 0) -> Table:
@@ -141,20 +142,20 @@ class Table:
             return np.array(values.to_list(), dtype=object)
         return (values.cast(nw.Float64) if kind.is_decimal() else values).to_numpy()
 
-    def values(self, column: Any, go_on: str = "") -> npt.NDArray[Any]:
-        """Return a column as numpy has it, without missing values; ``go_on`` ends a refusal: what else can be done."""
+    def values(self, column: Any) -> npt.NDArray[Any]:
+        """Return a column as numpy has it, without missing values."""
         values = self.sparse(column)
         for row in _missing_rows(values)[:1]:
-            raise ValueError(f"{self.name}: column {column!r} has no value in {self.row(row)}{go_on}.")
+            self._refuse(column, f"has no value in {self.row(row)}")
         return values
 
     def texts(self, column: Any) -> list[str]:
         """Return the values of a column as texts, none of them missing."""
         return [spelled(value) for value in self.values(column).tolist()]
 
-    def numbers(self, column: Any, go_on: str = "") -> npt.NDArray[Any]:
+    def numbers(self, column: Any) -> npt.NDArray[Any]:
         """Return a column of finite numbers in its own precision; a text among them is pointed at."""
-        values = self.values(column, go_on)
+        values = self.values(column)
         if values.dtype.kind in "OUS":
             objects = values
             values, bad = floats_of_objects(values)
@@ -162,10 +163,10 @@ class Table:
                 texts = [row for row, value in enumerate(objects) if isinstance(value, str | bytes)]
                 # A text that is no number at all says more than one that is.
                 row = min(texts, key=lambda row: self._spells_number(str(objects[row])), default=bad[0])
-                self._refuse(column, row, objects[row], "must have numbers", go_on)
+                self._refuse_row(column, row, objects[row], "must have numbers")
         if values.dtype.kind not in "biuf":
-            self._refuse_kind(column, "numbers", go_on)
-        self.refuse_first(column, np.isinf(values), values, "must be finite", go_on)
+            self._refuse(column, f"must have numbers, but has type {self.kind(column)}")
+        self.refuse_first(column, np.isinf(values), values, "must be finite")
         return values
 
     def times(self, column: Any) -> FloatArray:
@@ -184,24 +185,24 @@ class Table:
             flags, bad = np.isin(texts, ("true", "1")), ~np.isin(texts, ("true", "false", "1", "0"))
         for row in np.flatnonzero(bad)[:1]:
             of_number = limit if self._spells_number(spelled(values[row])) else ""
-            self._refuse(column, row, values[row], f"must have {FLAGS}{of_number}")
+            self._refuse_row(column, row, values[row], f"must have {FLAGS}{of_number}")
         return flags
 
-    def covariate(self, column: Any, go_on: str = "") -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
+    def covariate(self, column: Any) -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
         """Return finite numbers and None, or the places of categories among their levels, and these levels."""
-        values = self.values(column, go_on)
+        values = self.values(column)
         if isinstance(self.data, np.ndarray) or not is_category(self.kind(column)):
             if values.dtype.kind not in "biufOUS":
-                self._refuse_kind(column, "numbers or categories", go_on)
+                self._refuse(column, f"must have numbers or categories, but has type {self.kind(column)}")
             if values.dtype.kind in "biuf" or not any(isinstance(value, str) for value in values.tolist()):
-                return np.asarray(self.numbers(column, go_on), dtype=np.float64), None
+                return np.asarray(self.numbers(column), dtype=np.float64), None
             self._check_levels(column, *categories(values.tolist()))
         return categories(values.tolist())
 
     def ids(self, column: str) -> list[Any]:
         """Return a column of ids, whole numbers or texts."""
         if not may_be_id(self.kind(column)):
-            self._refuse_kind(column, IDS)
+            self._refuse(column, f"must have {IDS}, but has type {self.kind(column)}")
         values = self.values(column)
         if values.dtype.kind == "f":
             self.refuse_first(column, values != np.floor(values), values, f"must have {IDS}")
@@ -232,20 +233,17 @@ class Table:
         """Return what refusals call a row."""
         return f"row {self.first + row}"
 
-    def refuse_first(
-        self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str, go_on: str = ""
-    ) -> None:
+    def refuse_first(self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str) -> None:
         """Refuse the first row where a column breaks a ``rule``, if any."""
         for row in np.flatnonzero(bad)[:1]:
-            self._refuse(column, row, values[row], rule, go_on)
+            self._refuse_row(column, row, values[row], rule)
 
-    def _refuse(self, column: Any, row: int, value: Any, rule: str, go_on: str = "") -> NoReturn:
+    def _refuse_row(self, column: Any, row: int, value: Any, rule: str) -> NoReturn:
         shown = value.item() if isinstance(value, np.generic) else value
-        raise ValueError(f"{self.name}: column {column!r} {rule}, but {self.row(row)} is {shown!r}{go_on}.")
+        self._refuse(column, f"{rule}, but {self.row(row)} is {shown!r}")
 
-    def _refuse_kind(self, column: Any, rule: str, go_on: str = "") -> NoReturn:
-        kind = self.kind(column)
-        raise ValueError(f"{self.name}: column {column!r} must have {rule}, but has type {kind}{go_on}.")
+    def _refuse(self, column: Any, why: str) -> NoReturn:
+        raise ValueError(f"{self.name}: column {column!r} {why}{self.go_on}.")
 
     def _check_levels(self, column: Any, codes: FloatArray, levels: Sequence[str]) -> None:
         """Refuse texts of which most are meant as numbers, whatever marks they have."""
@@ -362,7 +360,8 @@ class Columns:
         event = table.flags(self.event, NO_COMPETING_EVENTS)
         ended: BoolArray | None = None
         if self.entry is not None and self.exit is not None:
-            days = table.values(self.entry), table.values(self.exit, _STILL), event, self._lock(table)
+            still = replace(table, go_on=_STILL)
+            days = table.values(self.entry), still.values(self.exit), event, self._lock(table)
             how = self.time_unit or "days", self.date_format, self._column, table.first
             with naming(table.name):
                 time, event, ended = from_dates(*days, *how)
