@@ -21,18 +21,14 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.signedinteger[Any]]
-#: How many subjects: whole numbers, or sums of their case weights.
-Counts = npt.NDArray[Any]
-#: Which subjects, by their places.
-Rows = npt.NDArray[np.intp]
+Counts = npt.NDArray[Any]  # how many subjects: whole numbers, or sums of their case weights
+Rows = npt.NDArray[np.intp]  # which subjects, by their places
 Side = Literal["left", "right"]
 Seed = np.random.Generator | int | None
-#: Called with how much is done, and with how much there is to do.
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]  # called with how much is done, and with how much there is to do
 
 _MOST_LISTED = 12
-# Beyond these, products of two sums of weights leave double precision.
-_LIGHTEST, _HEAVIEST = 1e-100, 1e100
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100  # beyond these, products of two sums of weights leave double precision
 # What most values are; narwhals takes long to say that these are no series.
 _NO_SERIES = (np.ndarray, np.generic, float, int, list, tuple)
 _BLOCK_ELEMENTS = 1 << 17

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from cocensor._checks import need
 from cocensor._jets import Jet
 
-#: An array of any library.
-Array = Any
+Array = Any  # an array of any library
 Function = TypeVar("Function", bound=Callable[..., Any])
 _NUMPYS = (np.ndarray, np.generic, Jet)
 #: Of plain numbers: what formulas ask for of a parameter.

@@ -10,8 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray
 
 _MAX_HALVINGS = 40
-# Curvature below this share of the largest counts as none.
-_FLAT = 1e-13
+_FLAT = 1e-13  # curvature below this share of the largest counts as none
 _SADDLE = 1e-9
 _ROUNDING = 1e-12
 
@@ -33,8 +32,7 @@ class Minimum:
     at: Derivatives
     converged: bool
     n_iter: int
-    #: Whether the last coordinate is held by a bound.
-    bound: bool
+    bound: bool  # whether the last coordinate is held by a bound
 
     @property
     def value(self) -> float:

@@ -19,8 +19,7 @@ from cocensor._namespaces import at_least, is_foreign, namespace, quiet
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
 #: good as none, and one above leaves nobody.
 LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD = -300.0, 600.0
-#: The same in single precision.
-_LOG_SINGLE = -40.0, 80.0
+_LOG_SINGLE = -40.0, 80.0  # the same in single precision
 _SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARGEST_HAZARD)
 _SMALLEST_SCALE = 1e-150
 _SMALLEST_UNIFORM = 2.0**-54

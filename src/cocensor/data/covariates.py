@@ -27,10 +27,8 @@ from cocensor.data.tables import Table
 class Covariates:
     """A table of covariates, one row per subject."""
 
-    #: Numbers; a category is its place among its levels.
-    values: FloatArray
-    #: The names of the columns; None for those of an array.
-    columns: tuple[str, ...] | None = None
+    values: FloatArray  # numbers; a category is its place among its levels
+    columns: tuple[str, ...] | None = None  # the names of the columns; None for those of an array
     #: The levels of each category, by the number of its column. Some may have no subject.
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
@@ -90,10 +88,8 @@ def column_names(values: Any) -> list[str] | None:
 
 
 _GO_ON = "; correct it, choose other columns (covariates=[...]), or use no covariates (covariates=None)"
-# A fit holds several squares of so many columns.
-_MOST_COLUMNS = 5000
-# Products of such a value with weights and hazard ratios stay within double precision.
-_LARGEST = 1e50
+_MOST_COLUMNS = 5000  # a fit holds several squares of so many columns
+_LARGEST = 1e50  # products of such a value with weights and hazard ratios stay within double precision
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,14 +23,12 @@ from cocensor._checks import (
     refuse_at,
 )
 
-#: Days in each unit of time.
-UNITS = {"days": 1.0, "weeks": 7.0, "months": 30.4375, "years": 365.25}
+UNITS = {"days": 1.0, "weeks": 7.0, "months": 30.4375, "years": 365.25}  # days in each unit of time
 # A date in ISO form; midnight after it is how software writes a date as a time.
 _ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
 _FORMS = "in ISO form, such as 2021-03-31, or in the form that date_format (--date-format) names, such as %d/%m/%Y,"
 _STILL = ", and the data lock for subjects still under observation"
-#: Times are the same up to the rounding of single precision.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # times are the same up to the rounding of single precision
 
 
 def from_dates(

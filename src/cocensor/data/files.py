@@ -27,15 +27,12 @@ from cocensor._checks import naming
 from cocensor._notes import noted
 from cocensor.data.tables import INDEX, Table, repeated
 
-# Of the machine's memory: what is read is also copied, to numbers of double precision.
-_SHARE = 0.25
-# Bytes of a pipe that are read at once.
-_AT_ONCE = 2**20
+_SHARE = 0.25  # of the machine's memory: what is read is also copied, to numbers of double precision
+_AT_ONCE = 2**20  # bytes of a pipe that are read at once
 _BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 _TEXTS = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 _OFFSET = 4
-# What openpyxl holds of a byte of XML at worst: 308 bytes of an empty cell, <c/>.
-_BYTES_PER_BYTE = 80
+_BYTES_PER_BYTE = 80  # what openpyxl holds of a byte of XML at worst: 308 bytes of an empty cell, <c/>
 _MOST_ROWS = 2**20
 _GO_ON = "leave out columns or rows, or let cocensor evaluate --stream read Parquet files in batches"
 
@@ -226,9 +223,8 @@ def _check_size(content: bytes, metadata: Any) -> None:
         size += _texts_size(content, list(most))
     if size > limit:
         values = f"{metadata.num_rows} × {metadata.num_columns} values take {size / 2**30:.3g} GiB of memory"
-        raise ValueError(
-            f"its {values}, more than a quarter of what this machine has, {limit / 2**30:.3g} GiB: {_GO_ON}."
-        )
+        share = f"a quarter of what this machine has, {limit / 2**30:.3g} GiB"
+        raise ValueError(f"its {values}, more than {share}: {_GO_ON}.")
 
 
 def _texts_size(content: bytes, names: list[str]) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -22,26 +23,23 @@ Matching = Literal["labels", "position"]
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
-class Identified(Protocol):
+class Identified(ABC):
     """A table whose subjects have ids: what a refusal has to say of one of them."""
 
-    @property
-    def given(self) -> str:
-        """The table as the user calls it."""
-
-    @property
-    def what(self) -> str:
-        """Whether a subject has a "row" or a "column" in it."""
+    given: str  # the table as the user calls it
+    what: str = "row"  # whether a subject has a "row" or a "column" in it
 
     def place(self, number: int) -> tuple[str, int]:
         """Return the file of a subject, and its row there."""
+        return self.given, number
 
+    @abstractmethod
     def value(self, column: str, number: int) -> Any:
         """Return the id of a subject, which ``column`` has."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ids:
+class Ids(Identified):
     """The ids of the subjects of a table that is held in memory: whole numbers or texts.
 
     ``is_typed`` says whether texts are texts, and not perhaps whole numbers, as in a CSV file.
@@ -51,10 +49,6 @@ class Ids:
     values: Sequence[Any]
     is_typed: bool = True
     what: str = "row"
-
-    def place(self, number: int) -> tuple[str, int]:
-        """Return the table, and the row of a subject in it."""
-        return self.given, number
 
     def value(self, column: str, number: int) -> Any:
         """Return the id of a subject."""

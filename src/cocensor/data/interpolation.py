@@ -11,8 +11,7 @@ from cocensor._checks import FloatArray, IntArray
 
 Tail = Literal["last", "zero", "linear", "exponential"]
 TAILS: tuple[str, ...] = ("last", "zero", "linear", "exponential")
-# Rows are neighbours if they are among so many times as many.
-_NEIGHBOURS = 8
+_NEIGHBOURS = 8  # rows are neighbours if they are among so many times as many
 
 
 def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray | float) -> FloatArray:

@@ -40,21 +40,17 @@ from cocensor.data.probabilities import as_probability_table, count_rounded
 from cocensor.data.steps import QUANTILE_TOLERANCE, check_increasing, table_of_steps
 
 Interpolation = Literal["linear", "step"]
-#: A slice, a mask or indices.
-AnyRows = slice | BoolArray | IntArray
+AnyRows = slice | BoolArray | IntArray  # a slice, a mask or indices
 
 
 class Predicted(ABC):
     """Predictions of one model for n subjects: :class:`Predictions`, :class:`PredictionsAt` or :class:`RiskScores`."""
 
-    #: Where they are from, in words.
-    source: str
-    #: How many values leave [0, 1] by rounding.
-    n_rounded: int = 0
+    source: str  # where they are from, in words
+    n_rounded: int = 0  # how many values leave [0, 1] by rounding
     #: How they were matched to the test subjects where their labels are in another order, or are other labels.
     matched: Matching | None = None
-    #: The attribute that has a row per subject.
-    _rows_in: ClassVar[str] = "probabilities"
+    _rows_in: ClassVar[str] = "probabilities"  # the attribute that has a row per subject
 
     def __len__(self) -> int:
         return len(getattr(self, self._rows_in))
@@ -97,9 +93,9 @@ class Predicted(ABC):
         """Up to when there is a prediction."""
         return np.inf
 
-    @abstractmethod
     def known_at(self, times: FloatArray) -> bool:
         """Whether there are probabilities at all of the ``times``."""
+        return False
 
     @property
     def alike(self) -> bool:
@@ -508,10 +504,6 @@ class RiskScores(Predicted):
         """Why there are no survival curves."""
         return "is a risk score"
 
-    def known_at(self, times: FloatArray) -> bool:
-        """Return False: there are no probabilities at any time."""
-        return False
-
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Raise that there are no probabilities."""
         raise ValueError("a risk score orders subjects; it is not a survival curve.")
@@ -521,8 +513,7 @@ class RiskScores(Predicted):
         return np.repeat(self.risk[rows][:, None], times.size, axis=1)
 
 
-#: Probabilities at several times, or at one.
-Probabilities = Predictions | PredictionsAt
+Probabilities = Predictions | PredictionsAt  # probabilities at several times, or at one
 
 
 def on_times(

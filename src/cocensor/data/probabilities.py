@@ -11,10 +11,8 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_floats, row_blocks, to_numpy
 
-#: Single precision makes probabilities leave [0, 1], and curves rise, by less than this.
-ROUNDING = 1e-6
-# Larger cumulative hazards leave nobody event-free, by 1e-9.
-_LARGEST_HAZARD = 20.0
+ROUNDING = 1e-6  # single precision makes probabilities leave [0, 1], and curves rise, by less than this
+_LARGEST_HAZARD = 20.0  # larger cumulative hazards leave nobody event-free, by 1e-9
 
 
 def as_probability_table(

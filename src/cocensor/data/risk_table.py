@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from cocensor._checks import Counts, FloatArray, read_only
 
-#: Of event and dropout, the two latent times, one.
-WhichMargin = Literal["event", "dropout"]
+WhichMargin = Literal["event", "dropout"]  # of event and dropout, the two latent times, one
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,7 @@ from cocensor._numerics import lookup, scalar_like
 
 # Probabilities that differ by less are one probability: 1 − 0.1 − 0.4 has reached the median.
 QUANTILE_TOLERANCE = 1e-12
-# Functions on grids of their own are put on the union of these, up to this many numbers.
-_MOST_UNITED = 2**28
+_MOST_UNITED = 2**28  # functions on grids of their own are put on the union of these, up to this many numbers
 
 
 @dataclass(frozen=True, eq=False)

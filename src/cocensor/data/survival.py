@@ -277,14 +277,10 @@ class Survival:
             numbers = [field for field in names if y.dtype[field].kind in "iuf"]
             if len(flags) == 1 and len(numbers) == 1:
                 return cls(y[numbers[0]], y[flags[0]])
-            fields = y.dtype.descr
-            raise ValueError(
-                f"{name} must have one boolean and one numeric field, but its fields are {fields}."
-            )
-        raise TypeError(
-            f"{name} must be a Survival, a structured array or a tuple (time, event), "
-            f"but is of type {type(y).__name__}{what_to_write(y, name)}."
-        )
+            rule = f"{name} must have one boolean and one numeric field"
+            raise ValueError(f"{rule}, but its fields are {y.dtype.descr}.")
+        rule = f"{name} must be a Survival, a structured array or a tuple (time, event)"
+        raise TypeError(f"{rule}, but is of type {type(y).__name__}{what_to_write(y, name)}.")
 
     def __len__(self) -> int:
         return int(self.time.size)

@@ -39,10 +39,8 @@ from cocensor.data.times import TimeAxis
 
 #: A number as files spell it, with a decimal point.
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-#: What a column that says yes or no may have.
-FLAGS = "TRUE and FALSE or 1 and 0"
-#: What a column of ids may have.
-IDS = "whole numbers or texts"
+FLAGS = "TRUE and FALSE or 1 and 0"  # what a column that says yes or no may have
+IDS = "whole numbers or texts"  # what a column of ids may have
 #: What pandas calls the column of an index without a name, in CSV and in Parquet.
 INDEX = ("", "__index_level_0__")
 _STILL = ": for subjects still under observation, give the data lock"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,7 @@ from cocensor._checks import FloatArray, IntArray, as_times, as_vector, read_onl
 from cocensor._numerics import lookup
 from cocensor.data.dates import UNITS
 
-#: Marks on an axis have at most so many steps between them.
-_MOST_STEPS = 6
+_MOST_STEPS = 6  # marks on an axis have at most so many steps between them
 _TINY = 1e-300
 #: Months are counted in parts and multiples of years.
 _STEPS_IN_MONTHS = (1.0, 2.0, 3.0, 6.0, 12.0, 24.0, 36.0, 60.0)
@@ -74,13 +72,6 @@ class TimeGrid:
     def by_sorted(self, values: FloatArray) -> FloatArray:
         """``values`` in the order of the times given (in the last axis) by sorted time: what :meth:`restore` undoes."""
         return values if self.place is None else values[..., np.unique(self.place, return_index=True)[1]]
-
-    def sorted_table(self, table: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-        """Return a table by sorted time; columns of one time that differ are refused."""
-        by_time = self.by_sorted(table)
-        if by_time is not table and not np.array_equal(self.restore(by_time), table, equal_nan=True):
-            raise ValueError(f"{name} must have equal columns where times are repeated.")
-        return by_time
 
 
 @dataclass(frozen=True)
