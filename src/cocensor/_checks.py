@@ -65,9 +65,8 @@ def check_length(values: Any, name: str, expected: int, expected_name: str) -> N
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
     """Refuse a ``value`` that is not one of ``choices``."""
     if value not in choices:
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, choices))}, but is {_in_a_line(value)}."
-        )
+        names = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {names}, but is {_in_a_line(value)}.")
 
 
 def as_choice(value: Any, name: str, labels: Mapping[str, str]) -> str:
@@ -178,9 +177,8 @@ def column_values(values: Any, name: str) -> list[Any]:
     elif hasattr(values, "tolist"):
         column = values.tolist()
     if not isinstance(column, Sequence) or isinstance(column, str | bytes):
-        raise TypeError(
-            f"{name} must be a list, an array or a column, but is of type {type(values).__name__}."
-        )
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be a list, an array or a column, but is of type {kind}.")
     return [None if is_missing(value) else value for value in column]
 
 

@@ -106,9 +106,8 @@ def held(folder: Path) -> Iterator[None]:
     lock = _open(folder / f".{_LOCK}")
     try:
         if _locked(lock) is False:
-            raise BlockingIOError(
-                f"{folder} is in use by another run: wait until it ends, or choose another folder."
-            )
+            instead = "wait until it ends, or choose another folder"
+            raise BlockingIOError(f"{folder} is in use by another run: {instead}.")
         yield
     finally:
         os.close(lock)

@@ -172,20 +172,17 @@ class Encoding:
             refuse(f"{wanted} in column {self.columns[k]!r}", has)
         if not self.levels and len(self.sources) == len(self.columns):
             return table.values
-        place = {k: self._places(table, k, name) for k in self.levels}
+        place = {k: table.places_among(levels, k) for k, levels in self.levels.items()}
+        for k, places in place.items():
+            for row in np.flatnonzero(places < 0)[:1]:
+                level = table.levels[k][table.codes(k)[row]]
+                fitted = f"{self.columns[k]!r} that were fitted to ({listed(list(self.levels[k]))})"
+                instead = "join it with another level, or leave out the column or the subject"
+                raise ValueError(f"{name} must have levels in column {fitted}, but has {level!r}: {instead}.")
         matrix = np.empty((len(table), len(self.sources)))
         for j, (k, level) in enumerate(self.sources):
             matrix[:, j] = table.values[:, k] if level is None else place[k] == self.levels[k].index(level)
         return matrix
-
-    def _places(self, table: Covariates, k: int, name: str) -> Any:
-        places = table.places_among(self.levels[k], k)
-        for row in np.flatnonzero(places < 0)[:1]:
-            level = table.levels[k][table.codes(k)[row]]
-            fitted = f"{self.columns[k]!r} that were fitted to ({listed(list(self.levels[k]))})"
-            instead = "join it with another level, or leave out the column or the subject"
-            raise ValueError(f"{name} must have levels in column {fitted}, but has {level!r}: {instead}.")
-        return places
 
 
 def check_width(n_columns: int, name: str) -> None:

@@ -198,33 +198,27 @@ def _doubt(values: Any, texts: Any, decimal: str) -> str | None:
 
 
 def _parquet(content: bytes) -> Any:
-    """Return the table in the bytes of a Parquet file."""
+    """Return the table in a Parquet file; what takes more than a share of the memory is refused by its metadata."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with _in_words("it starts as a Parquet file, but cannot be read"):
         file = parquet.ParquetFile(pa.BufferReader(content))
-        _check_size(content, file.metadata)
+        limit, size = _SHARE * memory(), 0
+        most: Counter[str] = Counter()
+        groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
+        for chunk in [group.column(k) for group in groups for k in range(file.metadata.num_columns)]:
+            size += chunk.num_values * _BYTES.get(chunk.physical_type, _OFFSET)
+            if chunk.physical_type in _TEXTS:
+                # No text is longer than its chunk.
+                most[chunk.path_in_schema] += chunk.num_values * chunk.total_uncompressed_size
+        if size <= limit < size + most.total():
+            size += _texts_size(content, list(most))
+        if size > limit:
+            shape = f"{file.metadata.num_rows} × {file.metadata.num_columns}"
+            share = f"more than a quarter of what this machine has, {limit / 2**30:.3g} GiB"
+            raise ValueError(f"its {shape} values take {size / 2**30:.3g} GiB of memory, {share}: {_GO_ON}.")
         return file.read()
-
-
-def _check_size(content: bytes, metadata: Any) -> None:
-    """Refuse what takes more than a share of the memory, by the numbers of values that the file states."""
-    limit = _SHARE * memory()
-    size = 0
-    most: Counter[str] = Counter()
-    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-    for chunk in [group.column(k) for group in groups for k in range(metadata.num_columns)]:
-        size += chunk.num_values * _BYTES.get(chunk.physical_type, _OFFSET)
-        if chunk.physical_type in _TEXTS:
-            # No text is longer than its chunk.
-            most[chunk.path_in_schema] += chunk.num_values * chunk.total_uncompressed_size
-    if size <= limit < size + most.total():
-        size += _texts_size(content, list(most))
-    if size > limit:
-        values = f"{metadata.num_rows} × {metadata.num_columns} values take {size / 2**30:.3g} GiB of memory"
-        share = f"a quarter of what this machine has, {limit / 2**30:.3g} GiB"
-        raise ValueError(f"its {values}, more than {share}: {_GO_ON}.")
 
 
 def _texts_size(content: bytes, names: list[str]) -> int:
@@ -263,7 +257,14 @@ def first_sentence(error: Exception) -> str:
 def _first_sheet(content: bytes) -> tuple[bytes, dict[str, str]]:
     """Return the values of the first sheet in the bytes of an xlsx file as CSV in UTF-8, and its name."""
     try:
-        _check_unpacked(content)
+        with ZipFile(BytesIO(content)) as archive:
+            size = len(content) + sum(member.file_size for member in archive.infolist())
+        limit = _SHARE * memory() / _BYTES_PER_BYTE
+        if size > limit:  # no more is unpacked than its directory says
+            raise ValueError(
+                f"its {size / 2**20:.3g} MiB, unpacked, are more than the {limit / 2**20:.3g} MiB of a workbook that "
+                "are certain to fit into a quarter of the memory of this machine: save it as CSV or Parquet."
+            )
         openpyxl: Any = import_module("openpyxl")
         # Values as they were last computed, not formulas.
         sheet = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True).worksheets[0]
@@ -293,18 +294,6 @@ def as_csv(rows: Iterable[Sequence[Any]]) -> bytes:
         size, width = size + len(lines[-1][0]), max(width, n_values)
         check_bytes(size + len(lines) * width)
     return b"".join(line + b"," * (width - n_values) + b"\n" for line, n_values in lines)
-
-
-def _check_unpacked(content: bytes) -> None:
-    """Refuse what may take more than a share of the memory, by the sizes in its directory: no more is unpacked."""
-    with ZipFile(BytesIO(content)) as archive:
-        size = len(content) + sum(member.file_size for member in archive.infolist())
-    limit = _SHARE * memory() / _BYTES_PER_BYTE
-    if size > limit:
-        raise ValueError(
-            f"its {size / 2**20:.3g} MiB, unpacked, are more than the {limit / 2**20:.3g} MiB of a workbook that are "
-            "certain to fit into a quarter of the memory of this machine: save it as CSV or Parquet."
-        )
 
 
 def _cell(value: Any) -> Any:

@@ -354,7 +354,8 @@ class Predictions(Predicted):
             fall = top - self.probabilities[rows, index]
             share = np.divide(top - level, fall, out=np.ones(len(self)), where=fall > 0)
             result = start + np.clip(share, 0.0, 1.0) * (result - start)
-        later = tail_quantile(self.tail or "last", self._last, float(self.times[-1]), level)
+        last = self.probabilities[:, -1].astype(np.float64)
+        later = tail_quantile(self.tail or "last", last, float(self.times[-1]), level)
         return np.where(reached, result, later)
 
     def restricted_mean(self, horizon: float) -> FloatArray:
@@ -369,12 +370,9 @@ class Predictions(Predicted):
         if self.interpolation != "step":
             area = 0.5 * (area + values[:, 1:] @ widths)
         if horizon > end:
-            area = area + tail_area(self._tail_at(horizon, "horizon"), self._last, end, end, horizon)
+            last = self.probabilities[:, -1].astype(np.float64)
+            area = area + tail_area(self._tail_at(horizon, "horizon"), last, end, end, horizon)
         return area
-
-    @property
-    def _last(self) -> FloatArray:
-        return self.probabilities[:, -1].astype(np.float64)
 
     def _tail_at(self, t: float, name: str) -> Tail:
         if self.tail is None:

@@ -358,11 +358,17 @@ class Columns:
         event = table.flags(self.event, NO_COMPETING_EVENTS)
         ended: BoolArray | None = None
         if self.entry is not None and self.exit is not None:
-            still = replace(table, go_on=_STILL)
-            days = table.values(self.entry), still.values(self.exit), event, self._lock(table)
+            entry, left = table.values(self.entry), replace(table, go_on=_STILL).values(self.exit)
+            lock: Any = self.data_lock
+            if lock is not None and not self._single_lock:
+                if not table.has(lock):
+                    day = f"{date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}"
+                    rule = f"{self._called('data_lock')} must be a date such as {day}, or a column of {table.name}"
+                    raise ValueError(f"{rule}, but is {lock!r}.")
+                lock = table.values(lock)
             how = self.time_unit or "days", self.date_format, self._column, table.first
             with naming(table.name):
-                time, event, ended = from_dates(*days, *how)
+                time, event, ended = from_dates(entry, left, event, lock, *how)
         else:
             time = table.times(self.time)
         if self.follow_up is not None:
@@ -383,15 +389,6 @@ class Columns:
     @property
     def _single_lock(self) -> bool:
         return self.data_lock is not None and as_date(self.data_lock, self.date_format) is not None
-
-    def _lock(self, table: Table) -> Any:
-        if self.data_lock is None or self._single_lock:
-            return self.data_lock
-        if not table.has(self.data_lock):
-            day = f"{date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}"
-            rule = f"{self._called('data_lock')} must be a date such as {day}, or a column of {table.name}"
-            raise ValueError(f"{rule}, but is {self.data_lock!r}.")
-        return table.values(self.data_lock)
 
     def _column(self, argument: str) -> str:
         """Return what refusals call the values of an argument."""

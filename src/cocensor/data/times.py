@@ -115,7 +115,12 @@ class TimeAxis:
         """A handful of round times from ``start`` to ``end``, as an axis is marked."""
         if not start < end:
             return [start]
-        step = _step(end - start, self.unit)
+        least = (end - start) / _MOST_STEPS
+        steps: Sequence[float] = _STEPS_IN_MONTHS
+        if self.unit != "months" or end - start < 2.0 or least > steps[-1]:
+            power = 10.0 ** floor(log10(max(least, _TINY)))
+            steps = [k * power for k in (1.0, 2.0, 5.0, 10.0)]
+        step = next(step for step in steps if least <= step * (1 + 1e-9))
         first, last = ceil(start / step - 1e-9), floor(end / step + 1e-9)
         return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
@@ -132,11 +137,3 @@ def with_unit(times: Sequence[str], unit: str | None) -> str:
     listed = f"{', '.join(others)} and {last}" if others else last
     singular = listed == "1" and unit in UNITS
     return listed if unit is None else f"{listed} {unit.removesuffix('s') if singular else unit}"
-
-
-def _step(width: float, unit: str | None) -> float:
-    """The smallest round step that ``width`` holds at most a handful of."""
-    if unit == "months" and 2.0 <= width <= _MOST_STEPS * _STEPS_IN_MONTHS[-1]:
-        return next(step for step in _STEPS_IN_MONTHS if width <= _MOST_STEPS * step)
-    power = 10.0 ** floor(log10(max(width / _MOST_STEPS, _TINY)))
-    return next(k * power for k in (1.0, 2.0, 5.0, 10.0) if width <= _MOST_STEPS * k * power * (1 + 1e-9))
