@@ -118,11 +118,11 @@ class Encoding:
     ValueError: x_test must have levels in column 'stage' that were fitted to ('I', 'II', 'III'), but has 'IV': ...
     """
 
-    #: The names of the covariates; x0, x1, ... where they have none.
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the names of the covariates; x0, x1, ... where they have none
     is_named: bool
-    #: All levels of each category in the sample, by the number of its column.
-    levels: Mapping[int, tuple[str, ...]]
+    levels: Mapping[
+        int, tuple[str, ...]
+    ]  # all levels of each category in the sample, by the number of its column
     #: For each column of the model the number of the covariate, and the level that it indicates; None of a number.
     sources: tuple[tuple[int, str | None], ...]
 

@@ -40,14 +40,11 @@ class Identified(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Ids(Identified):
-    """The ids of the subjects of a table that is held in memory: whole numbers or texts.
-
-    ``is_typed`` says whether texts are texts, and not perhaps whole numbers, as in a CSV file.
-    """
+    """The ids of the subjects of a table that is held in memory: whole numbers or texts."""
 
     given: str
     values: Sequence[Any]
-    is_typed: bool = True
+    is_typed: bool = True  # whether texts are texts, and not perhaps whole numbers, as in a CSV file
     what: str = "row"
 
     def value(self, column: str, number: int) -> Any:

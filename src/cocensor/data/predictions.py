@@ -181,7 +181,7 @@ class Predictions(Predicted):
         if not times.size:
             raise ValueError("times is empty: a curve needs at least one time.")
         check_increasing(times)
-        table = as_probability_table(self.probabilities, "probabilities", times)
+        table = as_probability_table(self.probabilities, times)
         if times.size == 1 and self.tail is None:
             instead = f"for a prediction at one time give ({times[0]:g}, probabilities) as the model"
             raise ValueError(f"times must be several, or have a tail, but are {times[0]:g} alone: {instead}.")
@@ -436,7 +436,7 @@ class PredictionsAt(Predicted):
 
     def __post_init__(self) -> None:
         [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
-        table = as_probability_table(self.probabilities, "probabilities", times, column=True)
+        table = as_probability_table(self.probabilities, times, column=True)
         rounded = count_rounded(table, "probabilities", times)
         vars(self).update(time=float(time), probabilities=read_only(table), n_rounded=rounded)
 

@@ -16,24 +16,23 @@ _LARGEST_HAZARD = 20.0  # larger cumulative hazards leave nobody event-free, by 
 
 
 def as_probability_table(
-    values: Any, name: str, times: FloatArray, column: bool = False
+    values: Any, times: FloatArray, column: bool = False
 ) -> npt.NDArray[np.floating[Any]]:
     """Return ``values``, not copied, as an array of n subjects and one column per time; no value is looked at yet.
 
     With ``column`` one number per subject is the only column. Single precision is kept.
     """
-    array = to_numpy(values, name)
+    array = to_numpy(values, "probabilities")
     if array.dtype not in (np.float32, np.float64):
-        array = as_floats(array, name)
+        array = as_floats(array, "probabilities")
     array = array[:, None] if column and array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != times.size:
         turned = array.ndim == 2 and array.shape[0] == times.size
-        raise ValueError(
-            f"{name} must have one row per subject and one column per time, (n, {times.size}), "
-            f"but its shape is {array.shape}{': transposed? give a row per subject.' if turned else '.'}"
-        )
+        rule = f"probabilities must have one row per subject and one column per time, (n, {times.size})"
+        end = ": transposed? give a row per subject." if turned else "."
+        raise ValueError(f"{rule}, but its shape is {array.shape}{end}")
     if not len(array):
-        raise ValueError(f"{name} has no rows.")
+        raise ValueError("probabilities has no rows.")
     return array
 
 

@@ -39,10 +39,7 @@ from cocensor.data.ids import check_same_order, row_labels
 from cocensor.data.risk_table import RiskTable
 
 # Censorings look like an unmarked end of study where so much of follow-up, up to its end, has so many of them.
-_LAST = 0.1
-_LEAST = 10
-_SHARE = 0.25
-_RATE = 5.0
+_LAST, _LEAST, _SHARE, _RATE = 0.1, 10, 0.25, 5.0
 _ENDED = re.compile(
     r"administrative|\b(end|close) of (the )?(study|trial|follow)|\bdata (lock|cut)|\bstudy (end|clos)", re.I
 )

@@ -72,12 +72,11 @@ class SyntheticDesign:
     Notes
     -----
     *Calibration.* Dropout times are proportional to their scale, :math:`c_i = \rho_C c_i^1`. As a tie counts as an
-    event, subject i is censored exactly if :math:`\rho_C < e_i/c_i^1`: the share of the censored is a step function of
-    :math:`\rho_C` that falls by 1/n at each of these ratios. A scale between two neighbouring ratios, here their
-    geometric mean, gives the number of censored subjects nearest to ``censoring_rate`` · n, so that the realised share
-    is off by at most 1/(2n) in every draw. The scale in ``dropout`` then has no say, and the calibrated one differs a
-    little from draw to draw. The paper multiplies the hazard of dropout instead, which is the same model, by factors
-    that pilot runs found and all seeds share.
+    event, subject i is censored exactly if :math:`\rho_C < e_i/c_i^1`: the share of the censored falls by 1/n at each
+    of these ratios. The scale of a draw, not that in ``dropout``, is the geometric mean of the two neighbouring ratios
+    between which the number of censored subjects is nearest to ``censoring_rate`` · n: the realised share is off by at
+    most 1/(2n) in every draw. The paper multiplies the hazard of dropout, which is the same model, by factors that
+    pilot runs found and all seeds share.
 
     *After a dropout* at c, with a hazard ratio r, the event time of the same draw moves to the e' > c with
     :math:`\Lambda(e') - \Lambda(c) = [\Lambda(e) - \Lambda(c)]/r`, Λ the cumulative hazard of the event. Who drops out,
