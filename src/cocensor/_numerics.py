@@ -235,16 +235,6 @@ def _over_derivatives(
     return series_where(near, z, series[1], slope), series_where(near, z, series[2], curvature)
 
 
-def _expm1_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    power = np.exp(z)
-    return _over_derivatives(z, np.expm1(z), power, power, 0.5, _EXPM1_OVER)
-
-
-def _log1p_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    inverse = 1.0 / (1.0 + z)
-    return _over_derivatives(z, np.log1p(z), inverse, -inverse * inverse, 0.05, _LOG1P_OVER)
-
-
 @differentiable(_softplus_derivatives)
 def softplus(x: Any) -> Any:
     r"""``log(1 + exp(x))`` without overflow."""
@@ -281,7 +271,7 @@ def log_softplus(x: Any) -> Any:
     return xp.where(x < -37.0, x, xp.log(softplus(at_least(x, -37.0))))
 
 
-@differentiable(_expm1_over_derivatives)
+@differentiable(lambda z: _over_derivatives(z, np.expm1(z), np.exp(z), np.exp(z), 0.5, _EXPM1_OVER))
 def expm1_over(z: Any) -> Any:
     r"""``expm1(z) / z``, smooth through 0."""
     z = as_numbers(z)
@@ -289,7 +279,9 @@ def expm1_over(z: Any) -> Any:
     return xp.where(zero, 1.0, xp.expm1(z) / xp.where(zero, 1.0, z))
 
 
-@differentiable(_log1p_over_derivatives)
+@differentiable(
+    lambda z: _over_derivatives(z, np.log1p(z), 1.0 / (1.0 + z), -((1.0 + z) ** -2.0), 0.05, _LOG1P_OVER)
+)
 def log1p_over(z: Any) -> Any:
     r"""``log1p(z) / z`` for z > −1, smooth through 0."""
     z = as_numbers(z)

@@ -180,7 +180,11 @@ class SyntheticDesign:
                 dropout_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
             event_time, dropout_time = np.exp(log_event), dropout_scale * np.exp(log_unit)
         if self.hazard_ratio != 1:
-            event_time = _moved_after_dropout(event_time, dropout_time, event_shape, self.hazard_ratio)
+            # What is left of the cumulative hazard after an earlier dropout is passed faster, but never before it.
+            first = np.minimum(dropout_time / event_time, 1.0) ** event_shape
+            moved = event_time * (first + (1.0 - first) / self.hazard_ratio) ** (1.0 / event_shape)
+            later = np.maximum(moved, np.nextafter(dropout_time, np.inf))
+            event_time = np.where(dropout_time < event_time, later, event_time)
         end = None
         if self.study_end is not None:
             low, high = np.broadcast_to(self.study_end, 2)
@@ -306,14 +310,6 @@ def _shape_and_scale(pair: Any, name: str) -> tuple[float, float]:
         raise ValueError(f"{name} must be a pair (shape, scale), but is {pair!r}.") from None
     shape = check_number(shape, f"the shape of {name}", lower=0.0)
     return shape, check_number(scale, f"the scale of {name}", lower=0.0)
-
-
-def _moved_after_dropout(event: FloatArray, dropout: FloatArray, shape: float, ratio: float) -> FloatArray:
-    """Return the event times, where what is left of the cumulative hazard after an earlier dropout is passed faster."""
-    first = np.minimum(dropout / event, 1.0) ** shape
-    moved = event * (first + (1.0 - first) / ratio) ** (1.0 / shape)
-    # Whoever drops out first still does.
-    return np.where(dropout < event, np.maximum(moved, np.nextafter(dropout, np.inf)), event)
 
 
 def _survival_with_dropouts(
