@@ -117,7 +117,6 @@ def rows_of(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.f
         return table.take(rows, axis=0)
     first, last = int(rows.min()), int(rows.max())
     if last - first < _NEIGHBOURS * rows.size:
-        return (
-            np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
-        )  # column by column
+        by_column = np.ascontiguousarray(table[first : last + 1].T)  # each of which lies close together
+        return by_column.take(rows - first, axis=1).T
     return table[rows]

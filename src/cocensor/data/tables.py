@@ -88,9 +88,7 @@ class Table:
     index: str | None = None  # the column of row labels that pandas has written into its file
     decimal: str = "."  # the decimal mark of its file
     is_typed: bool = True  # whether texts are texts; those of a CSV file may be meant as whole numbers
-    doubts: Mapping[str, str] = field(
-        default_factory=dict
-    )  # why a column cannot be read where it is asked for
+    doubts: Mapping[str, str] = field(default_factory=dict)  # by column, why it cannot be read; refused there
     notes: Sequence[Note] = ()  # what was decided in reading its file
     go_on: str = ""  # what else can be done where values are refused
 

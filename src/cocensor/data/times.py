@@ -25,9 +25,7 @@ class TimeGrid:
 
     times: FloatArray
     sorted: FloatArray
-    place: (
-        npt.NDArray[np.intp] | None
-    )  # of each of the times among the sorted ones; None where these are the same
+    place: npt.NDArray[np.intp] | None  # of each among the sorted ones; None where these are the same
 
     @classmethod
     def of(cls, times: npt.ArrayLike | TimeGrid) -> TimeGrid:
