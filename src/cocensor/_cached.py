@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 T = TypeVar("T")
 
@@ -15,15 +15,11 @@ class cached_property(functools.cached_property[T]):  # noqa: N801 - as in funct
     may compute the same twice; they all get what the first of them has kept.
     """
 
-    @overload
-    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
-    def __get__(self, instance: object, owner: type[Any] | None = None) -> Self | T:
-        if instance is None:
-            return self
-        kept = vars(instance)
-        name = self.attrname
-        assert name is not None  # set where a class is made
-        # Not a data descriptor: what is kept is found before this is asked again.
-        return kept[name] if name in kept else kept.setdefault(name, self.func(instance))
+    if not TYPE_CHECKING:  # the types are those of functools
+
+        def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+            if instance is None:
+                return self
+            kept, name = vars(instance), self.attrname
+            # Not a data descriptor: what is kept is found before this is asked again.
+            return kept[name] if name in kept else kept.setdefault(name, self.func(instance))

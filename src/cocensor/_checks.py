@@ -21,25 +21,18 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.signedinteger[Any]]
-#: How many subjects: whole numbers, or sums of their case weights.
-Counts = npt.NDArray[Any]
-#: Which subjects, by their places.
-Rows = npt.NDArray[np.intp]
+Counts = npt.NDArray[Any]  # how many subjects: whole numbers, or sums of their case weights
+Rows = npt.NDArray[np.intp]  # which subjects, by their places
 Side = Literal["left", "right"]
 Seed = np.random.Generator | int | None
-#: Called with how much is done, and with how much there is to do.
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]  # called with how much is done, and with how much there is to do
 
 _MOST_LISTED = 12
-# Beyond these, products of two sums of weights leave double precision.
-_LIGHTEST, _HEAVIEST = 1e-100, 1e100
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100  # beyond these, products of two sums of weights leave double precision
 # What most values are; narwhals takes long to say that these are no series.
 _NO_SERIES = (np.ndarray, np.generic, float, int, list, tuple)
 _BLOCK_ELEMENTS = 1 << 17
 _BLOCK_ROWS = 1 << 12
-
-
-# --- refusals -------------------------------------------------------------------------------------------
 
 
 def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> None:
@@ -63,9 +56,8 @@ def check_length(values: Any, name: str, expected: int, expected_name: str) -> N
     try:
         length = len(values)
     except TypeError:
-        raise TypeError(
-            f"{name} must be as long as {expected_name}, {expected}, but is {_in_a_line(values)}."
-        ) from None
+        message = f"{name} must be as long as {expected_name}, {expected}, but is {_in_a_line(values)}."
+        raise TypeError(message) from None
     if length != expected:
         raise ValueError(f"{name} has length {length}, but {expected_name} has length {expected}.")
 
@@ -73,8 +65,8 @@ def check_length(values: Any, name: str, expected: int, expected_name: str) -> N
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
     """Refuse a ``value`` that is not one of ``choices``."""
     if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, but is {_in_a_line(value)}.")
+        names = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {names}, but is {_in_a_line(value)}.")
 
 
 def as_choice(value: Any, name: str, labels: Mapping[str, str]) -> str:
@@ -94,18 +86,16 @@ def as_tuple(values: Any, name: str, *single: type[Any]) -> tuple[Any, ...]:
     except TypeError:
         names = ["text" if kind is str else kind.__name__ for kind in single]
         kinds = " or ".join(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" for name in names)
-        raise TypeError(
-            f"{name} must be {kinds}, or several of these, but is {_in_a_line(values)}."
-        ) from None
+        message = f"{name} must be {kinds}, or several of these, but is {_in_a_line(values)}."
+        raise TypeError(message) from None
 
 
 def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = "") -> int:
     """``value`` as a whole number from ``smallest`` on; ``otherwise`` ends the sentence on what is also allowed."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not smallest <= value <= sys.maxsize:
-        raise ValueError(
-            f"{name} must be a whole number from {smallest} on{otherwise}, but is {_in_a_line(value)}."
-        )
+        rule = f"{name} must be a whole number from {smallest} on{otherwise}"
+        raise ValueError(f"{rule}, but is {_in_a_line(value)}.")
     return int(value)
 
 
@@ -128,8 +118,6 @@ def escaped(text: str) -> str:
 
 def spelled(value: Any) -> str:
     """A label or level as text, the same whatever type it came in: 2, 2.0 and "2" are one; empty for NaN."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
     if isinstance(value, float | np.floating):
         if np.isnan(value):
             return ""
@@ -153,9 +141,6 @@ def _in_a_line(value: Any) -> str:
     return re.sub(r"\s*\n\s*", " ", repr(value))
 
 
-# --- arrays ---------------------------------------------------------------------------------------------
-
-
 def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     """An array of ``values``: array-likes, data-frame columns (through narwhals), torch tensors and CuPy arrays."""
     if not isinstance(values, _NO_SERIES) and nw.dependencies.is_into_series(values):
@@ -175,9 +160,8 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
-        raise ValueError(
-            f"{name} must be a rectangular array of numbers, but its parts differ in shape."
-        ) from None
+        message = f"{name} must be a rectangular array of numbers, but its parts differ in shape."
+        raise ValueError(message) from None
 
 
 def column_values(values: Any, name: str) -> list[Any]:
@@ -193,9 +177,8 @@ def column_values(values: Any, name: str) -> list[Any]:
     elif hasattr(values, "tolist"):
         column = values.tolist()
     if not isinstance(column, Sequence) or isinstance(column, str | bytes):
-        raise TypeError(
-            f"{name} must be a list, an array or a column, but is of type {type(values).__name__}."
-        )
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be a list, an array or a column, but is of type {kind}.")
     return [None if is_missing(value) else value for value in column]
 
 
@@ -206,18 +189,12 @@ def is_missing(value: Any) -> bool:
     return value is None or repr(value) == "<NA>"
 
 
-def as_floats(values: Any, name: str, *, copy: bool = False) -> FloatArray:
-    """``values`` as float64 of any shape, free of NaN and infinities."""
-    array = _numbers(values, name)
-    floats: FloatArray = np.array(array, dtype=np.float64, copy=True if copy else None)
-    # One pass without temporaries decides; the offender is sought only when there is one.
-    if floats.size and not (np.isfinite(floats.min()) and np.isfinite(floats.max())):
-        refuse_first(~np.isfinite(floats), floats, f"{name} must be finite")
-    return floats
-
-
-def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
-    """An array of booleans, integers or floats; objects are converted one by one."""
+def as_table(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
+    """``values`` as booleans, integers or floats of any shape, also from a data frame; objects one by one."""
+    if not isinstance(values, _NO_SERIES) and nw.dependencies.is_into_dataframe(values):
+        frame = as_frame(values, name)
+        columns = [as_table(own.to_native(), f"{name}[{own.name!r}]", kind) for own in frame.iter_columns()]
+        return np.column_stack(columns) if columns else np.empty((len(frame), 0))
     array = to_numpy(values, name)
     if array.dtype == object:
         floats, bad = floats_of_objects(array)
@@ -227,6 +204,15 @@ def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be {kind}, but its type is {array.dtype}.")
     return array
+
+
+def as_floats(values: Any, name: str, *, copy: bool = False) -> FloatArray:
+    """``values`` as float64 of any shape, free of NaN and infinities."""
+    floats: FloatArray = np.array(as_table(values, name), dtype=np.float64, copy=True if copy else None)
+    # One pass without temporaries decides; the offender is sought only when there is one.
+    if floats.size and not (np.isfinite(floats.min()) and np.isfinite(floats.max())):
+        refuse_first(~np.isfinite(floats), floats, f"{name} must be finite")
+    return floats
 
 
 def floats_of_objects(array: npt.NDArray[Any]) -> tuple[FloatArray, tuple[int, ...] | None]:
@@ -245,8 +231,7 @@ def floats_of_objects(array: npt.NDArray[Any]) -> tuple[FloatArray, tuple[int, .
 def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = False) -> FloatArray:
     """``values`` as a finite float64 vector; with ``single``, one number is a vector too."""
     floats = as_floats(values, name, copy=copy)
-    if single and not floats.ndim:
-        floats = floats.reshape(1)
+    floats = floats.reshape(1) if single and not floats.ndim else floats
     _check_one_dimensional(floats, name)
     return floats
 
@@ -256,18 +241,9 @@ def _check_one_dimensional(array: npt.NDArray[Any], name: str) -> None:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
 
 
-def as_table(values: Any, name: str) -> npt.NDArray[Any]:
-    """``values`` as an array of numbers of any kind and shape, also from a data frame."""
-    if not nw.dependencies.is_into_dataframe(values):
-        return _numbers(values, name)
-    frame = as_frame(values, name)
-    columns = [_numbers(column.to_native(), f"{name}[{column.name!r}]") for column in frame.iter_columns()]
-    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
-
-
 def as_matrix(values: Any, name: str) -> FloatArray:
     """``values`` as finite covariates, one row per subject: an array or an all-numeric data frame."""
-    floats = as_floats(as_table(values, name), name)
+    floats = as_floats(values, name)
     if floats.ndim != 2 or not floats.shape[1]:
         raise ValueError(f"{name} must have one row per subject, (n, p), but its shape is {floats.shape}.")
     return floats
@@ -284,20 +260,12 @@ def as_times(values: Any, name: str) -> FloatArray:
 NO_COMPETING_EVENTS = " (competing events are not supported)"
 
 
-def as_events(values: Any) -> BoolArray:
-    """Who had the event; codes of competing events are refused."""
-    return as_flags(values, "event", NO_COMPETING_EVENTS)
-
-
 def as_flags(values: Any, name: str, limit: str = "") -> BoolArray:
     """``values`` as a boolean vector: booleans, or 0 and 1; a refusal of another number adds the ``limit``."""
-    array = _numbers(values, name, "boolean or 0/1")
+    array = as_table(values, name, "boolean or 0/1")
     _check_one_dimensional(array, name)
-    if array.dtype == bool:
-        return array.copy()
     neither = (array != 0) & (array != 1)
-    if not np.isfinite(array[neither][:1]).all():
-        limit = ""
+    limit = limit if np.isfinite(array[neither][:1]).all() else ""
     refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
     return array.astype(bool)
 
@@ -306,23 +274,21 @@ def as_probabilities(values: Any, name: str, *, interior: bool = False) -> Float
     """``values`` as probabilities of any shape; ``interior`` excludes 0 and 1 themselves."""
     floats = as_floats(values, name)
     if interior:
-        outside = (floats <= 0) | (floats >= 1)
-        refuse_first(outside, floats, f"{name} must lie strictly between 0 and 1")
+        refuse_first((floats <= 0) | (floats >= 1), floats, f"{name} must lie strictly between 0 and 1")
     refuse_first((floats < 0) | (floats > 1), floats, f"{name} must lie in [0, 1]")
     return floats
 
 
 def as_weights(values: Any, n: int) -> FloatArray:
     """``values`` as the case weights of ``n`` subjects: none of them negative, and not all of them 0."""
-    weights = as_vector(values, "sample_weight")
-    check_length(weights, "sample_weight", n, "y")
-    refuse_first(weights < 0, weights, "sample_weight must not be negative")
+    name = "sample_weight"
+    weights = as_vector(values, name)
+    check_length(weights, name, n, "y")
+    refuse_first(weights < 0, weights, f"{name} must not be negative")
     if not weights.any():
-        raise ValueError(
-            "sample_weight must be above 0 for at least one subject, but is 0 for all, from row 0 on."
-        )
+        raise ValueError(f"{name} must be above 0 for at least one subject, but is 0 for all, from row 0 on.")
     extreme = (weights > _HEAVIEST) | ((weights > 0) & (weights < _LIGHTEST))
-    refuse_first(extreme, weights, f"sample_weight must be 0 or lie between {_LIGHTEST:g} and {_HEAVIEST:g}")
+    refuse_first(extreme, weights, f"{name} must be 0 or lie between {_LIGHTEST:g} and {_HEAVIEST:g}")
     return weights
 
 
@@ -362,11 +328,7 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Slices of rows, each of at most about 1 MiB of float64, so that temporaries stay small and in cache."""
     step = min(max(1, _BLOCK_ELEMENTS // max(1, n_columns)), _BLOCK_ROWS)
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-# --- frames and packages --------------------------------------------------------------------------------
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
@@ -386,7 +348,7 @@ def library_of(values: Any) -> Any:
     return nw.from_native(values, eager_only=True).implementation if is_frame else None
 
 
-def make_frame(columns: dict[str, list[Any]], library: Any = None) -> Any:
+def make_frame(columns: Mapping[str, Sequence[Any]], library: Any = None) -> Any:
     """A data frame of a ``library``; without one, of pandas if that is installed, else pyarrow."""
     backend: Any = library or ("pandas" if find_spec("pandas") else "pyarrow")
     return nw.from_dict(columns, backend=backend).to_native()
@@ -394,8 +356,7 @@ def make_frame(columns: dict[str, list[Any]], library: Any = None) -> Any:
 
 def frame_of_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], library: Any = None) -> Any:
     """A data frame of rows, of which there may be none."""
-    lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-    return make_frame(dict(zip(columns, lists, strict=True)), library)
+    return make_frame({name: [row[k] for row in rows] for k, name in enumerate(columns)}, library)
 
 
 def need(module: str, who: str, package: str, extra: str) -> Any:

@@ -36,9 +36,7 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     Each place lies in a hidden folder beside what its path points to, hence on the same disk, and has its name. A
     symbolic link stays, and the file behind it is written; a file that is replaced keeps its permissions.
     """
-    for path in paths:
-        check_path(path)
-    targets = [behind_links(path) for path in paths]
+    targets = [check_path(path) for path in paths]
     try:
         with ExitStack() as stack:
             folders = [stack.enter_context(hidden_folder(target.parent)) for target in targets]
@@ -51,8 +49,8 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
         raise OSError(error.errno, error.strerror, " and ".join(map(str, paths))) from error
 
 
-def check_path(path: str | os.PathLike[str]) -> None:
-    """Refuse what no file can be written to."""
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return the file behind a path; what no file can be written to is refused."""
     target = behind_links(path)
     if target.is_symlink():
         raise ValueError(f"path must be a file, but {path} is a symbolic link that leads to itself.")
@@ -62,6 +60,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"path must lie in an existing folder, but {target.parent} is not one.")
     if target.exists() and not target.is_file():
         raise ValueError(f"path must be a file, but {path} is a device.")
+    return target
 
 
 def behind_links(path: str | os.PathLike[str]) -> Path:
@@ -84,7 +83,14 @@ def move(targets: Mapping[Path, Path]) -> None:
 def hidden_folder(parent: Path) -> Iterator[Path]:
     """A fresh folder below ``parent``, which vanishes in the end; one that a killed process left vanishes now."""
     _remove_what_is_left(parent)
-    own, lock = _locked_folder(parent)
+    lock = None
+    while lock is None:  # anew where another process meanwhile took the folder for one that was left
+        own = Path(mkdtemp(prefix=_PREFIX, dir=parent))
+        with suppress(FileNotFoundError):
+            lock = _open(own / _LOCK)
+            if _locked(lock) is False or not own.exists():
+                os.close(lock)
+                lock = None
     try:
         files = own / _FILES
         files.mkdir()
@@ -94,26 +100,14 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
         rmtree(own, ignore_errors=True)
 
 
-def _locked_folder(parent: Path) -> tuple[Path, int]:
-    """A fresh folder, and its lock, held; begun anew where another process meanwhile took it for one that was left."""
-    while True:
-        own = Path(mkdtemp(prefix=_PREFIX, dir=parent))
-        with suppress(FileNotFoundError):
-            lock = _open(own / _LOCK)
-            if _locked(lock) is not False and own.exists():
-                return own, lock
-            os.close(lock)
-
-
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold ``folder`` against other runs, where its disk has locks; a run that dies lets go of it."""
     lock = _open(folder / f".{_LOCK}")
     try:
         if _locked(lock) is False:
-            raise BlockingIOError(
-                f"{folder} is in use by another run: wait until it ends, or choose another folder."
-            )
+            instead = "wait until it ends, or choose another folder"
+            raise BlockingIOError(f"{folder} is in use by another run: {instead}.")
         yield
     finally:
         os.close(lock)

@@ -34,8 +34,7 @@ class Jet:
     @classmethod
     def variable(cls, value: Any, index: int, m: int, *, order: Literal[1, 2] = 2) -> Jet:
         """Return the variable number ``index`` of ``m``."""
-        first: list[Derivative] = [None] * m
-        first[index] = 1.0
+        first: list[Derivative] = [1.0 if i == index else None for i in range(m)]
         return cls(value, first, [None] * len(_pairs(m)) if order == 2 else [])
 
     @property
@@ -67,11 +66,8 @@ class Jet:
     def __add__(self, other: Any) -> Jet:
         if not isinstance(other, Jet):
             return Jet(self.value + other, self.first, self.second)
-        return Jet(
-            self.value + other.value,
-            [_plus(a, b) for a, b in zip(self.first, other.first, strict=True)],
-            [_plus(a, b) for a, b in zip(self.second, other.second, strict=True)],
-        )
+        first = list(map(_plus, self.first, other.first))
+        return Jet(self.value + other.value, first, list(map(_plus, self.second, other.second)))
 
     def __neg__(self) -> Jet:
         return self * -1.0
@@ -84,8 +80,7 @@ class Jet:
 
     def __mul__(self, other: Any) -> Jet:
         if not isinstance(other, Jet):
-            scaled = [[_times(other, d) for d in part] for part in (self.first, self.second)]
-            return Jet(self.value * other, scaled[0], scaled[1])
+            return self.apply(self.value * other, other, None)
         a, b = self, other
         first = [_plus(_times(a.value, e), _times(b.value, d)) for d, e in zip(a.first, b.first, strict=True)]
         second = []
@@ -172,19 +167,15 @@ def _times(a: Derivative, b: Derivative) -> Derivative:
 
 def _where(condition: npt.NDArray[np.bool_], a: Any, b: Any) -> Jet:
     jet = a if isinstance(a, Jet) else b
-
-    def pick(x: Derivative, y: Derivative) -> Derivative:
-        if x is None and y is None:
-            return None
-        return np.where(condition, 0.0 if x is None else x, 0.0 if y is None else y)
-
     zero = Jet(0.0, [None] * len(jet.first), [None] * len(jet.second))
     a, b = (part if isinstance(part, Jet) else zero + part for part in (a, b))
-    return Jet(
-        np.where(condition, a.value, b.value),
-        [pick(x, y) for x, y in zip(a.first, b.first, strict=True)],
-        [pick(x, y) for x, y in zip(a.second, b.second, strict=True)],
-    )
+
+    def pick(x: Derivative, y: Derivative) -> Derivative:
+        none = x is None and y is None
+        return None if none else np.where(condition, 0.0 if x is None else x, 0.0 if y is None else y)
+
+    parts = [list(map(pick, *both)) for both in ((a.first, b.first), (a.second, b.second))]
+    return Jet(np.where(condition, a.value, b.value), parts[0], parts[1])
 
 
 def _logaddexp(a: Any, b: Any) -> Jet:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from types import SimpleNamespace
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,7 @@ import numpy.typing as npt
 from cocensor._checks import need
 from cocensor._jets import Jet
 
-#: An array of any library.
-Array = Any
+Array = Any  # an array of any library
 Function = TypeVar("Function", bound=Callable[..., Any])
 _NUMPYS = (np.ndarray, np.generic, Jet)
 #: Of plain numbers: what formulas ask for of a parameter.
@@ -57,16 +55,15 @@ def namespace(*arrays: Any) -> Any:
         if isinstance(array, _NUMPYS):
             functions = np
         elif not isinstance(array, float | int):
-            return _library(array)
+            kind = type(array)
+            if kind not in _LIBRARIES:
+                _LIBRARIES[kind] = _compat(array).array_namespace(array)
+            return _LIBRARIES[kind]
     return functions
 
 
-def _library(array: Array) -> Any:
-    kind = type(array)
-    if kind not in _LIBRARIES:
-        compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
-        _LIBRARIES[kind] = compat.array_namespace(array)
-    return _LIBRARIES[kind]
+def _compat(array: Array) -> Any:
+    return need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
 
 
 def quiet(function: Function) -> Function:
@@ -92,24 +89,21 @@ def at_most(x: Any, high: float) -> Any:
     return namespace(x).clip(x, None, high) if is_foreign(x) else np.minimum(x, high)
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """The library, the device and the precision of arrays of another library than numpy."""
+class Place(NamedTuple):
+    """The library, the device and the precision of arrays of another library than numpy, and what these are called."""
 
     xp: Any
     device: Any
     dtype: Any
-    #: What an array there is called.
     kind: str
 
     @classmethod
     def of(cls, array: Array, name: str) -> Place:
         """Return the place of an array of floats in single or double precision."""
         xp = namespace(array)
-        compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
         if not xp.isdtype(array.dtype, (xp.float32, xp.float64)):
             raise ValueError(f"{name} must be of type float32 or float64, but is {array.dtype}.")
-        return cls(xp, compat.device(array), array.dtype, kind_of(array))
+        return cls(xp, _compat(array).device(array), array.dtype, kind_of(array))
 
     def same(self, other: Place) -> bool:
         """Whether arrays at both can meet."""
@@ -127,17 +121,14 @@ class Place:
     @property
     def exact(self) -> Any:
         """The type that sums are taken in: double precision, where the device has it."""
-        has_none = str(self.device).partition(":")[0] == "mps"
-        return self.dtype if has_none else self.xp.float64
+        return self.dtype if str(self.device).partition(":")[0] == "mps" else self.xp.float64
 
 
-@dataclass(frozen=True, eq=False)
-class Placing:
+class Placing(NamedTuple):
     """Puts what is known of subjects, and of sorted times, to where arrays of another library are."""
 
     place: Place
-    #: For each column of these arrays the place of its time among the sorted ones.
-    order: npt.NDArray[np.intp]
+    order: npt.NDArray[np.intp]  # for each column of these arrays the place of its time among the sorted ones
 
     def subjects(self, values: npt.NDArray[Any]) -> Array:
         """One value for each subject."""

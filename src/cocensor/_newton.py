@@ -10,8 +10,7 @@ import numpy as np
 from cocensor._checks import FloatArray
 
 _MAX_HALVINGS = 40
-# Curvature below this share of the largest counts as none.
-_FLAT = 1e-13
+_FLAT = 1e-13  # curvature below this share of the largest counts as none
 _SADDLE = 1e-9
 _ROUNDING = 1e-12
 
@@ -33,8 +32,7 @@ class Minimum:
     at: Derivatives
     converged: bool
     n_iter: int
-    #: Whether the last coordinate is held by a bound.
-    bound: bool
+    bound: bool  # whether the last coordinate is held by a bound
 
     @property
     def value(self) -> float:
@@ -77,8 +75,10 @@ def minimise(
             step, definite = _newton_step(at, True)
         promised = -0.5 * float(at.gradient @ step)
         small = promised < tolerance and not postponed
-        step *= _length(point, step, bounds, longest)
-        lower = _search(function, value, point, step, at, promised, slack)
+        if bounds is not None and step[-1] != 0:
+            room = (bounds[1] if step[-1] > 0 else bounds[0]) - point[-1]
+            step *= min(1.0, longest / abs(step[-1]), room / step[-1])
+        lower = _search(value or function, point, step, at.value, promised, slack * abs(at.value))
         if lower is None:
             # No step helps any more: rounding, if the promise was next to nothing.
             converged = definite and promised < 1e3 * tolerance + 1e-14 * abs(at.value)
@@ -87,7 +87,7 @@ def minimise(
         if bounds is not None:
             # A step up to a bound may miss it by rounding.
             point[-1] = next((b for b in bounds if abs(point[-1] - b) < _ROUNDING), point[-1])
-        at = there or function(point)
+        at = there if isinstance(there, Derivatives) else function(point)
         converged = small and definite
     return Minimum(point, at, converged, n_iter, held)
 
@@ -115,43 +115,28 @@ def _newton_step(at: Derivatives, held: bool) -> tuple[FloatArray, bool]:
 
 def _leaves(point: FloatArray, direction: FloatArray, bounds: tuple[float, float] | None) -> bool:
     """Whether the last coordinate is at a bound and would go beyond."""
-    if bounds is None:
-        return False
-    low, high = bounds
+    low, high = bounds or (-np.inf, np.inf)
     return bool((point[-1] <= low and direction[-1] <= 0) or (point[-1] >= high and direction[-1] >= 0))
 
 
-def _length(point: FloatArray, step: FloatArray, bounds: tuple[float, float] | None, longest: float) -> float:
-    """The share of the step that keeps the last coordinate within its bounds."""
-    if bounds is None or step[-1] == 0:
-        return 1.0
-    room = (bounds[1] if step[-1] > 0 else bounds[0]) - point[-1]
-    return float(min(1.0, longest / abs(step[-1]), room / step[-1]))
-
-
 def _search(
-    function: Callable[[FloatArray], Derivatives],
-    value: Callable[[FloatArray], float] | None,
+    look: Callable[[FloatArray], float | Derivatives],
     point: FloatArray,
     step: FloatArray,
-    at: Derivatives,
+    value: float,
     promised: float,
-    slack: float,
-) -> tuple[FloatArray, Derivatives | None] | None:
+    rounding: float,
+) -> tuple[FloatArray, float | Derivatives] | None:
     """Return the first point, on ever shorter steps, where the function falls by a fair share of what they promise.
 
-    With its derivatives there, where these were needed; None where no step does that promises more than rounding.
+    With what a ``look`` there found; None where no step does that promises more than rounding.
     """
-    share, rounding = 1.0, slack * abs(at.value)
-    there: Derivatives | None = None
+    share = 1.0
     for _ in range(_MAX_HALVINGS):
         moved = point + share * step
-        if value is None:
-            there = function(moved)
-            lowered = there.value
-        else:
-            lowered = value(moved)
-        if lowered <= at.value - 1e-4 * share * promised + rounding:
+        there = look(moved)
+        lowered = there.value if isinstance(there, Derivatives) else there
+        if lowered <= value - 1e-4 * share * promised + rounding:
             return moved, there
         share *= 0.5 if share > 0.1 else 0.1
         if not share * promised > rounding:

@@ -99,13 +99,8 @@ class Note:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        return {
-            "code": self.code,
-            "kind": self.kind,
-            **self.about._asdict(),
-            "values": dict(self.values),
-            "text": self.text,
-        }
+        own = {"code": self.code, "kind": self.kind, **self.about._asdict()}
+        return {**own, "values": dict(self.values), "text": self.text}
 
     def __str__(self) -> str:
         return self.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -18,8 +19,7 @@ from cocensor._namespaces import at_least, is_foreign, namespace, quiet
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
 #: good as none, and one above leaves nobody.
 LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD = -300.0, 600.0
-#: The same in single precision.
-_LOG_SINGLE = -40.0, 80.0
+_LOG_SINGLE = -40.0, 80.0  # the same in single precision
 _SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARGEST_HAZARD)
 _SMALLEST_SCALE = 1e-150
 _SMALLEST_UNIFORM = 2.0**-54
@@ -69,11 +69,8 @@ def quantile(values: FloatArray, levels: Any, weight: FloatArray | None = None) 
     ordered, until = values[order], np.cumsum(weight[order])
     place = np.maximum(levels * (until[-1] - 1.0), 0.0)
     first = np.floor(place)
-    last = ordered.size - 1
-    low, high = (
-        ordered[np.minimum(np.searchsorted(until, start, side="right"), last)]
-        for start in (first, first + 1.0)
-    )
+    after = np.searchsorted(until, [first, first + 1.0], side="right")
+    low, high = ordered[np.minimum(after, ordered.size - 1)]
     return np.where(levels == 1.0, ordered[-1], low + (place - first) * (high - low))
 
 
@@ -173,10 +170,10 @@ def pool_starts(counts: FloatArray, fewest: float) -> npt.NDArray[np.intp]:
     array([0, 2])
     """
     starts, total = [0], 0.0
-    for i, more in enumerate(counts):
+    for i, more in enumerate(counts, start=1):
         total += more
         if total >= fewest:
-            starts.append(i + 1)
+            starts.append(i)
             total = 0.0
     return np.array(starts[:-1], dtype=np.intp)
 
@@ -191,18 +188,13 @@ def piecewise(mask: Any, x: Any, inside: Callable[[Any], Any], outside: Callable
     return result
 
 
-def power_series(z: Any, coefficients: Sequence[float]) -> Any:
-    """The sum of ``coefficients`` times the powers of ``z``."""
-    *lower, last = coefficients
-    total: Any = last
-    for coefficient in reversed(lower):
-        total = total * z + coefficient
-    return total
-
-
 def series_where(near: Any, z: Any, coefficients: Sequence[float], values: Any) -> Any:
-    """A power series in ``z`` where ``near`` holds, ``values`` elsewhere."""
-    return piecewise(near, z, lambda z: power_series(z, coefficients), lambda _: values)
+    """The sum of ``coefficients`` times the powers of ``z`` where ``near`` holds, ``values`` elsewhere."""
+
+    def series(z: Any) -> Any:
+        return reduce(lambda total, coefficient: total * z + coefficient, reversed(coefficients))
+
+    return piecewise(near, z, series, lambda _: values)
 
 
 def as_numbers(x: Any) -> Any:
@@ -232,21 +224,15 @@ def _log_softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return slope, slope * (expit(-x) - slope)
 
 
-def _expm1_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    near = np.abs(z) < 0.5
+def _over_derivatives(
+    z: FloatArray, function: FloatArray, slope: FloatArray, curvature: FloatArray, width: float, series: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return slope and curvature of f(z) / z, from f and its own, and from a power series near 0."""
+    near = np.abs(z) < width
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope = (np.exp(z) - np.expm1(z) / z) / z
-        curvature = (np.exp(z) - 2.0 * slope) / z
-    return series_where(near, z, _EXPM1_OVER[1], slope), series_where(near, z, _EXPM1_OVER[2], curvature)
-
-
-def _log1p_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    near = np.abs(z) < 0.05
-    inverse = 1.0 / (1.0 + z)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = (inverse - np.log1p(z) / z) / z
-        curvature = -(inverse * inverse + 2.0 * slope) / z
-    return series_where(near, z, _LOG1P_OVER[1], slope), series_where(near, z, _LOG1P_OVER[2], curvature)
+        slope = (slope - function / z) / z
+        curvature = (curvature - 2.0 * slope) / z
+    return series_where(near, z, series[1], slope), series_where(near, z, series[2], curvature)
 
 
 @differentiable(_softplus_derivatives)
@@ -285,7 +271,7 @@ def log_softplus(x: Any) -> Any:
     return xp.where(x < -37.0, x, xp.log(softplus(at_least(x, -37.0))))
 
 
-@differentiable(_expm1_over_derivatives)
+@differentiable(lambda z: _over_derivatives(z, np.expm1(z), np.exp(z), np.exp(z), 0.5, _EXPM1_OVER))
 def expm1_over(z: Any) -> Any:
     r"""``expm1(z) / z``, smooth through 0."""
     z = as_numbers(z)
@@ -293,7 +279,9 @@ def expm1_over(z: Any) -> Any:
     return xp.where(zero, 1.0, xp.expm1(z) / xp.where(zero, 1.0, z))
 
 
-@differentiable(_log1p_over_derivatives)
+@differentiable(
+    lambda z: _over_derivatives(z, np.log1p(z), 1.0 / (1.0 + z), -((1.0 + z) ** -2.0), 0.05, _LOG1P_OVER)
+)
 def log1p_over(z: Any) -> Any:
     r"""``log1p(z) / z`` for z > −1, smooth through 0."""
     z = as_numbers(z)
@@ -310,9 +298,8 @@ def segments(log_scale: FloatArray) -> list[slice]:
     if not log_scale.size:
         return []
     finite = log_scale > -np.inf
-    origin = log_scale[np.argmax(finite)]
     level = np.full(log_scale.shape, -1.0)
-    level[finite] = np.floor((log_scale[finite] - origin) / _SEGMENT_WIDTH)
+    level[finite] = np.floor((log_scale[finite] - log_scale[np.argmax(finite)]) / _SEGMENT_WIDTH)
     edges = [0, *(np.flatnonzero(np.diff(level)) + 1).tolist(), log_scale.size]
     return [slice(a, b) for a, b in pairwise(edges)]
 
@@ -324,27 +311,22 @@ def running_logsumexp(log_terms: FloatArray) -> FloatArray:
     scale = log_terms.max()
     if log_terms.min() > scale - _SEGMENT_WIDTH:  # as a rule one scale will do
         return np.log(np.cumsum(np.exp(log_terms - scale))) + scale
-    top = np.maximum.accumulate(log_terms)
+    top, carried = np.maximum.accumulate(log_terms), -np.inf
     result = np.full(log_terms.shape, -np.inf)
-    carried = -np.inf
     for part in segments(top):
         scale = top[part.start]
-        if scale == -np.inf:
-            continue
-        total = np.cumsum(np.exp(log_terms[part] - scale))
-        total += np.exp(carried - scale)
-        result[part] = np.log(total) + scale
-        carried = result[part.stop - 1]
+        if scale > -np.inf:
+            total = np.cumsum(np.exp(log_terms[part] - scale)) + np.exp(carried - scale)
+            result[part] = np.log(total) + scale
+            carried = result[part.stop - 1]
     return result
 
 
 def put_rows(table: FloatArray, rows: IntArray, values: FloatArray) -> None:
     """Set some rows of a table, all different: ``table[rows] = values``, but each row in one go."""
-    n_columns = table.shape[1]
-    if not n_columns:
-        return
-    whole = np.dtype((np.void, n_columns * table.itemsize))
-    table.view(whole)[:, 0][rows] = np.ascontiguousarray(values, dtype=table.dtype).view(whole)[:, 0]
+    if table.shape[1]:
+        whole = np.dtype((np.void, table.shape[1] * table.itemsize))
+        table.view(whole)[:, 0][rows] = np.ascontiguousarray(values, dtype=table.dtype).view(whole)[:, 0]
 
 
 def splitmix64(state: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -9,7 +9,6 @@ from contextvars import copy_context
 from threading import Event, Lock, Thread, local
 from typing import Any, TypeVar
 
-from cocensor._cached import cached_property
 from cocensor._checks import Progress
 
 T = TypeVar("T")
@@ -86,18 +85,16 @@ class _OneBlasThread(ContextDecorator):
 
     def __init__(self) -> None:
         self._changing, self._n_inside = Lock(), 0
+        self._libraries: Any = None
         self._limits: Any = None
-
-    @cached_property
-    def _libraries(self) -> Any:
-        """The libraries of matrix products; looked for once, as that takes milliseconds."""
-        from threadpoolctl import ThreadpoolController  # late: who fits nothing does without
-
-        return ThreadpoolController()
 
     def __enter__(self) -> None:
         with self._changing:
             if not self._n_inside:
+                if self._libraries is None:  # looked for once, as that takes milliseconds
+                    from threadpoolctl import ThreadpoolController  # late: who fits nothing does without
+
+                    self._libraries = ThreadpoolController()
                 self._limits = self._libraries.limit(limits=1, user_api="blas")
             self._n_inside += 1
 

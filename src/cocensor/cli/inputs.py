@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from pathlib import Path
 from typing import Any
 from unicodedata import category
@@ -273,5 +273,6 @@ def covariates_of(names: Sequence[str] | None, tables: Sequence[Table]) -> list[
     if names is None:
         return [None for _ in tables]
     go_on = ": correct it, or leave the column out of --covariates"
-    check_alike([read_covariates(table, names, go_on) for table in tables], [table.name for table in tables])
+    read = [read_covariates(replace(table, go_on=go_on), names) for table in tables]
+    check_alike(read, [table.name for table in tables])
     return [table.select(names) for table in tables]

@@ -2,8 +2,7 @@
 
 from cocensor.data.predictions import Predictions
 from cocensor.data.risk_table import RiskTable
-from cocensor.data.sample import Sample
 from cocensor.data.steps import StepFunction
-from cocensor.data.survival import Survival
+from cocensor.data.survival import Sample, Survival
 
 __all__ = ["Predictions", "RiskTable", "Sample", "StepFunction", "Survival"]

@@ -57,9 +57,9 @@ def as_predictions(
         with naming(name):
             predicted = _recognised(estimate, X, labels)
     if predicted is None:
-        predicted = _from_array(estimate, n, times, name, risk, column)
+        own = _from_array(estimate, n, times, name, risk, column)
         with naming(name):
-            predicted = predicted.in_order_of(labels, row_labels(estimate))
+            predicted = own.in_order_of(labels, row_labels(estimate))
     if len(predicted) != n:
         kind = "number" if isinstance(predicted, RiskScores) else "curve"
         raise ValueError(f"{name} must have one {kind} per test subject, {n}, but has {len(predicted)}.")
@@ -96,11 +96,9 @@ def predict(model: Any, X: Any) -> Predicted:
         1: f", one number per subject: give model.{method}(x_test) in place of the model, as a risk score that is "
         "higher for a higher risk",
         2: f": give a pair (times, model.{method}(x_test))",
-    }
-    raise TypeError(
-        f"{source} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}"
-        f"{instead.get(_n_axes(predicted), '')}."
-    )
+    }.get(_n_axes(predicted), "")
+    gave = f"but gave {type(predicted).__name__}{instead}"
+    raise TypeError(f"{source} must give step functions, Predictions or a frame, {gave}.")
 
 
 def _recognised(estimate: Any, X: Any, labels: Any) -> Predicted | None:
@@ -110,23 +108,19 @@ def _recognised(estimate: Any, X: Any, labels: Any) -> Predicted | None:
     if are_step_functions(estimate):
         return Predictions.from_step_functions(estimate)
     if isinstance(estimate, tuple) and len(estimate) == 2:
-        own, table = estimate[0], as_table(estimate[1], "probabilities")
-        return _with_times(own, table).in_order_of(labels, row_labels(estimate[1]))
+        table, times = as_table(estimate[1], "probabilities"), to_numpy(estimate[0], "times")
+        source = "array with its times"
+        if times.size == 1:
+            predicted: Probabilities = PredictionsAt(times.ravel()[0], table, source)
+        else:
+            curves = Predictions(times, table, source=source)
+            kept = after_start(curves.times, curves.probabilities)
+            predicted = on_times(*kept, source=source, n_rounded=curves.n_rounded)
+        return predicted.in_order_of(labels, row_labels(estimate[1]))
     if hasattr(estimate, "fit"):
         kind = type(estimate).__name__
         raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
     return None
-
-
-def _with_times(times: Any, table: Any) -> Probabilities:
-    source = "array with its times"
-    given = to_numpy(times, "times")
-    if given.size == 1:
-        [time] = np.atleast_1d(given)
-        return PredictionsAt(time, table, source)
-    curves = Predictions(given, table, source=source)
-    grid, kept = after_start(curves.times, curves.probabilities)
-    return on_times(grid, kept, None, None, source, curves.n_rounded)
 
 
 def _n_axes(values: Any) -> int:
@@ -146,41 +140,41 @@ def _from_array(
     estimate: Any, n: int, times: FloatArray | None, name: str, risk: bool, column: bool
 ) -> Predicted:
     """Return a risk score, or the curves of an array whose columns are the times of the evaluation."""
-    if risk and _n_axes(estimate) == 1:
+    n_axes = _n_axes(estimate) if risk else None
+    if n_axes == 1:
         return RiskScores(estimate, name=name)
     try:
         return _at_times(estimate, n, times, name, column)
     except ValueError as error:
-        if risk and _n_axes(estimate) == 2:
-            raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
-        raise
+        if n_axes != 2:
+            raise
+        raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
 
 
 def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column: bool) -> Probabilities:
     table = as_table(estimate, name)
-    if column and table.ndim == 1:
-        table = table[:, None]
+    table = table[:, None] if column and table.ndim == 1 else table
+    shaped = f"{name} must have one row per test subject and one column per time"
     if table.ndim != 2:
         why = "one number per subject is not a survival curve"
         if times is not None and table.shape == (n,) and times.size == 1:
             why = f"with one number per subject the time is a number too, {times[0]:g} and not [{times[0]:g}]"
-        raise ValueError(
-            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: {why}."
-        )
+        raise ValueError(f"{shaped}, but its shape is {table.shape}: {why}.")
     if times is None:
-        raise ValueError(
-            f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."
-        )
+        pair = "give times=, or a pair (times, array) as the model"
+        raise ValueError(f"{name} is an array and needs its times: {pair}.")
     if table.shape != (n, times.size):
-        why = f": {table.shape[0]} rows and {n} columns for {n} test subjects: transposed? give a row per subject."
-        raise ValueError(
-            f"{name} must have one row per test subject and one column per time, ({n}, {times.size}), but its shape "
-            f"is {table.shape}{why if table.shape[1] == n else '.'}"
+        why = (
+            f": {len(table)} rows and {n} columns for {n} test subjects: transposed? give a row per subject."
         )
+        end = why if table.shape[1] == n else "."
+        raise ValueError(f"{shaped}, ({n}, {times.size}), but its shape is {table.shape}{end}")
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)
     grid = TimeGrid.of(times)
-    curves = grid.sorted_table(table, name)
+    curves = grid.by_sorted(table)
+    if curves is not table and not np.array_equal(grid.restore(curves), table, equal_nan=True):
+        raise ValueError(f"{name} must have equal columns where times are repeated.")
     rounded = count_rounded(curves, name, grid.sorted)
     return on_times(grid.sorted, curves, source="array at the times", n_rounded=rounded)
 

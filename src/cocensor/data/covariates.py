@@ -27,18 +27,15 @@ from cocensor.data.tables import Table
 class Covariates:
     """A table of covariates, one row per subject."""
 
-    #: Numbers; a category is its place among its levels.
-    values: FloatArray
-    #: The names of the columns; None for those of an array.
-    columns: tuple[str, ...] | None = None
+    values: FloatArray  # numbers; a category is its place among its levels
+    columns: tuple[str, ...] | None = None  # the names of the columns; None for those of an array
     #: The levels of each category, by the number of its column. Some may have no subject.
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, tables: Sequence[Covariates]) -> Covariates:
         """Return the rows of several tables with the same columns."""
-        values = np.concatenate([table.values for table in tables])
-        levels = {}
+        values, levels = np.concatenate([table.values for table in tables]), {}
         for k in tables[0].levels:
             levels[k] = tuple(dict.fromkeys(level for table in tables for level in table.levels[k]))
             values[:, k] = np.concatenate([table.places_among(levels[k], k) for table in tables])
@@ -91,10 +88,8 @@ def column_names(values: Any) -> list[str] | None:
 
 
 _GO_ON = "; correct it, choose other columns (covariates=[...]), or use no covariates (covariates=None)"
-# A fit holds several squares of so many columns.
-_MOST_COLUMNS = 5000
-# Products of such a value with weights and hazard ratios stay within double precision.
-_LARGEST = 1e50
+_MOST_COLUMNS = 5000  # a fit holds several squares of so many columns
+_LARGEST = 1e50  # products of such a value with weights and hazard ratios stay within double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +118,11 @@ class Encoding:
     ValueError: x_test must have levels in column 'stage' that were fitted to ('I', 'II', 'III'), but has 'IV': ...
     """
 
-    #: The names of the covariates; x0, x1, ... where they have none.
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the names of the covariates; x0, x1, ... where they have none
     is_named: bool
-    #: All levels of each category in the sample, by the number of its column.
-    levels: Mapping[int, tuple[str, ...]]
+    levels: Mapping[
+        int, tuple[str, ...]
+    ]  # all levels of each category in the sample, by the number of its column
     #: For each column of the model the number of the covariate, and the level that it indicates; None of a number.
     sources: tuple[tuple[int, str | None], ...]
 
@@ -177,31 +172,24 @@ class Encoding:
             refuse(f"{wanted} in column {self.columns[k]!r}", has)
         if not self.levels and len(self.sources) == len(self.columns):
             return table.values
-        place = {k: self._places(table, k, name) for k in self.levels}
+        place = {k: table.places_among(levels, k) for k, levels in self.levels.items()}
+        for k, places in place.items():
+            for row in np.flatnonzero(places < 0)[:1]:
+                level = table.levels[k][table.codes(k)[row]]
+                fitted = f"{self.columns[k]!r} that were fitted to ({listed(list(self.levels[k]))})"
+                instead = "join it with another level, or leave out the column or the subject"
+                raise ValueError(f"{name} must have levels in column {fitted}, but has {level!r}: {instead}.")
         matrix = np.empty((len(table), len(self.sources)))
         for j, (k, level) in enumerate(self.sources):
             matrix[:, j] = table.values[:, k] if level is None else place[k] == self.levels[k].index(level)
         return matrix
 
-    def _places(self, table: Covariates, k: int, name: str) -> Any:
-        places = table.places_among(self.levels[k], k)
-        if places.min(initial=0) < 0:
-            level = table.levels[k][table.codes(k)[np.argmax(places < 0)]]
-            raise ValueError(
-                f"{name} must have levels in column {self.columns[k]!r} that were fitted to "
-                f"({listed(list(self.levels[k]))}), but has {level!r}: "
-                "join it with another level, or leave out the column or the subject."
-            )
-        return places
-
 
 def check_width(n_columns: int, name: str) -> None:
     """Refuse more columns than a model can be fitted to."""
     if n_columns > _MOST_COLUMNS:
-        raise ValueError(
-            f"{name} must have at most {_MOST_COLUMNS} columns, with one for each level of a category but the first, "
-            f"but has {n_columns}: choose some of them."
-        )
+        most = f"at most {_MOST_COLUMNS} columns, with one for each level of a category but the first"
+        raise ValueError(f"{name} must have {most}, but has {n_columns}: choose some of them.")
 
 
 def _check_size(table: Covariates, name: str) -> None:
@@ -209,10 +197,8 @@ def _check_size(table: Covariates, name: str) -> None:
     if max(-table.values.min(initial=0.0), table.values.max(initial=0.0)) > _LARGEST:
         reached = np.abs(table.values).max(axis=0)
         k = int(np.argmax(reached > _LARGEST))
-        raise ValueError(
-            f"{name} must have values of moderate size, but column {table.labels[k]!r} reaches {reached[k]:g}: use "
-            "another unit."
-        )
+        has = f"column {table.labels[k]!r} reaches {reached[k]:g}"
+        raise ValueError(f"{name} must have values of moderate size, but {has}: use another unit.")
 
 
 def as_covariates(x: Any, name: str) -> Covariates:
@@ -223,13 +209,13 @@ def as_covariates(x: Any, name: str) -> Covariates:
         x = to_numpy(x, name)
         if x.dtype.kind not in "OUS" or not any(isinstance(value, str) for value in x.ravel()):
             return Covariates(as_matrix(x, name))
-    table = _as_table(x, name, "")
+    table = _as_table(x, name)
     return read_covariates(table, table.columns)
 
 
-def read_covariates(table: Table, columns: Sequence[Any], go_on: str = "") -> Covariates:
-    """Return some columns of a table as covariates; ``go_on`` ends every refusal: what else can be done."""
-    read = [table.covariate(column, go_on) for column in columns]
+def read_covariates(table: Table, columns: Sequence[Any]) -> Covariates:
+    """Return some columns of a table as covariates."""
+    read = [table.covariate(column) for column in columns]
     levels = {k: own for k, (_, own) in enumerate(read) if own is not None}
     names = None if isinstance(table.data, np.ndarray) else tuple(columns)
     return Covariates(np.column_stack([values for values, _ in read]), names, levels)
@@ -241,9 +227,8 @@ def check_alike(tables: Sequence[Covariates], names: Sequence[str], go_on: str =
     for table, name in zip(tables[1:], names[1:], strict=True):
         for k in sorted(table.levels.keys() ^ first.levels.keys()):
             own, other = _kinds(k in table.levels)
-            raise ValueError(
-                f"{name}: column {first.labels[k]!r} has {own}, but {other} in {names[0]}{go_on}."
-            )
+            has = f"column {first.labels[k]!r} has {own}, but {other} in {names[0]}"
+            raise ValueError(f"{name}: {has}{go_on}.")
 
 
 def _kinds(has_categories: bool) -> tuple[str, str]:
@@ -255,19 +240,18 @@ def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Cov
     """Return the chosen columns, "all" or by name or number, of every part: an array or frame, with its name."""
     tables = [x if isinstance(x, Covariates) else _as_table(x, name, _GO_ON) for x, name in parts]
     widths = [len(table.labels if isinstance(table, Covariates) else table.columns) for table in tables]
-    named = next((names for x, _ in parts if (names := column_names(x)) is not None), None)
-    for (x, name), width in zip(parts, widths, strict=True):
-        if width != widths[-1] or column_names(x) not in (None, named):
-            wanted, has = column_names(parts[-1][0]) or widths[-1], column_names(x) or width
-            raise ValueError(
-                f"{parts[0][1]} must have the columns of {parts[-1][1]}, {wanted}, but {name} has {has}."
-            )
+    own_names = [column_names(x) for x, _ in parts]
+    named = next((names for names in own_names if names is not None), None)
+    for (_, name), names, width in zip(parts, own_names, widths, strict=True):
+        if width != widths[-1] or names not in (None, named):
+            wanted = f"the columns of {parts[-1][1]}, {own_names[-1] or widths[-1]}"
+            raise ValueError(f"{parts[0][1]} must have {wanted}, but {name} has {names or width}.")
     chosen = _chosen(choice, named, widths[0], parts[0][1])
     read = [
-        table.of_columns(chosen)
-        if isinstance(table, Covariates)
-        else read_covariates(table, [table.columns[k] for k in chosen], _GO_ON)
-        for table in tables
+        own.of_columns(chosen)
+        if isinstance(own, Covariates)
+        else read_covariates(own, [own.columns[k] for k in chosen])
+        for own in tables
     ]
     check_alike(read[::-1], [name for _, name in reversed(parts)], _GO_ON)
     if named is None and len(chosen) == widths[0]:
@@ -276,9 +260,9 @@ def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Cov
     return [replace(table, columns=labels) for table in read]
 
 
-def _as_table(x: Any, name: str, go_on: str) -> Table:
+def _as_table(x: Any, name: str, go_on: str = "") -> Table:
     if nw.dependencies.is_into_dataframe(x):
-        table = Table.of(x, name)
+        table = Table(name, as_frame(x, name), go_on=go_on)
         if not table.columns:
             raise ValueError(f"{name} must have at least one column, but has none{go_on}.")
         return table
@@ -287,10 +271,9 @@ def _as_table(x: Any, name: str, go_on: str) -> Table:
     except ValueError as error:
         raise ValueError(f"{str(error).removesuffix('.')}{go_on}.") from error
     if array.ndim != 2 or not array.shape[1]:
-        raise ValueError(
-            f"{name} must have one row per subject, (n, p), but its shape is {array.shape}{go_on}."
-        )
-    return Table(name, array)
+        shape = f"(n, p), but its shape is {array.shape}"
+        raise ValueError(f"{name} must have one row per subject, {shape}{go_on}.")
+    return Table(name, array, go_on=go_on)
 
 
 def _chosen(choice: Any, named: list[str] | None, n: int, name: str) -> list[int]:

@@ -39,19 +39,18 @@ def times_of(columns: Sequence[Any], decimal: str = ".", option: str | None = No
     array([ 0.5,  1. , 10. ])
     """
     spelt = _spelt(columns, decimal)
-    others = [name for name, text in zip(columns, spelt, strict=True) if not NUMBER.fullmatch(text)]
-    if others:
-        hint = "." if option is None or not others[0] else f": did you mean {option.format(others[0])}?"
-        raise ValueError(f"column names must be times, but one is {others[0]!r}{hint}")
+    for name, text in zip(columns, spelt, strict=True):
+        if not NUMBER.fullmatch(text):
+            hint = f": did you mean {option.format(name)}?" if option is not None and name else "."
+            raise ValueError(f"column names must be times, but one is {name!r}{hint}")
     if not spelt:
         raise ValueError("no column name is a time.")
     times = as_vector([float(text) for text in spelt], "times")
     if times.min() < 0:
         raise ValueError(f"times must not be negative, but column {columns[int(times.argmin())]!r} is.")
-    falls = np.flatnonzero(np.diff(times) <= 0)
-    if falls.size:
-        before, after = columns[falls[0]], columns[falls[0] + 1]
-        raise ValueError(f"times must increase strictly, but column {after!r} comes after {before!r}.")
+    for fall in np.flatnonzero(np.diff(times) <= 0)[:1]:
+        order = f"column {columns[fall + 1]!r} comes after {columns[fall]!r}"
+        raise ValueError(f"times must increase strictly, but {order}.")
     if times[-1] == 0:
         raise ValueError("no column name is a time after 0.")
     return times
@@ -73,15 +72,11 @@ def after_start(times: FloatArray, table: npt.NDArray[Any]) -> tuple[FloatArray,
 class CurveTable(NamedTuple):
     """Predictions as a table has them, a row per subject in the table's order."""
 
-    #: The times of the columns; None of a risk score.
-    times: FloatArray | None
+    times: FloatArray | None  # of the columns; None of a risk score
     values: npt.NDArray[Any]
-    #: What the table calls each subject; None where nothing does.
-    labels: Any
-    #: Whether a subject has a "row" or a "column" in the table.
-    what: str
-    #: What refusals call a subject, by its number.
-    whose: Callable[[int], str]
+    labels: Any  # what the table calls each subject; None where nothing does
+    what: str  # whether a subject has a "row" or a "column" in the table
+    whose: Callable[[int], str]  # what refusals call a subject, by its number
 
     def after_start(self) -> CurveTable:
         """Return the table without a time 0 that makes no curve of one other time."""
@@ -112,8 +107,7 @@ def read_curves(
     With a column ``id``, or the index of pandas in its place, there may be any number of rows; ``id_option`` is how a
     user would name it, where none is named. ``times`` are those of the evaluation, by which columns may be numbered.
     """
-    if id is not None:
-        id_option = None
+    id_option = id_option if id is None else None
     columns = [column for column in table.columns if column not in (id, table.index)]
     has_ids = id is not None and table.has(id)
     turned = None if has_ids else _times_in_rows(table, columns, n, time)
@@ -128,16 +122,25 @@ def read_curves(
                 f"{table.name} has {n} rows and {n} columns for {n} test subjects, and can be read both ways: "
                 f"{instead if table.index is None else named}."
             )
-    if not has_ids and len(table) != n and (table.labels is None or id is None or abs(len(columns) - n) < 2):
-        _refuse_shape(table, columns, n, id_option)
-    if id is not None and not has_ids and table.labels is None:
-        refuse_column(id, table.columns, table.name)
+    if not has_ids:
+        if len(table) != n and (table.labels is None or id is None or abs(len(columns) - n) < 2):
+            _refuse_shape(table, columns, n, id_option)
+        if id is not None and table.labels is None:
+            refuse_column(id, table.columns, table.name)
     labels = table.ids(id) if has_ids and id is not None else table.labels
     if is_risk(columns):
         return CurveTable(None, table.numbers(columns[0]), labels, "row", table.row)
     with naming(table.name):
         grid = times_of(columns, table.decimal, id_option)
-        _refuse_numbered(columns, grid, times)
+        # Numbers from 0 on say nothing, but for the times of the evaluation. Texts were written by somebody: they are
+        # doubted only where an array would do.
+        own = None if times is None or times.shape != grid.shape else times
+        doubtful = own is not None or not all(isinstance(name, str) for name in columns)
+        if is_numbered(grid) and doubtful and (own is None or not np.allclose(grid, own)):
+            raise ValueError(
+                "columns that are numbered 0, 1, 2, ... do not say their times: name the columns by their times, or "
+                "give the array itself."
+            )
     return CurveTable(grid, np.ascontiguousarray(table.matrix(columns)), labels, "row", table.row)
 
 
@@ -162,13 +165,13 @@ def predictions_of(
         interpolation, tail, how = None, None, f"at time {curves.times[0]:g} alone"
     with naming(table.name):
         predictions = curves.predictions(interpolation, tail, f"{source}, {how}")
-    notes = [*table.notes]
-    if table.index is not None and curves.what == "row" and id is not None:
+    notes, by_row = [*table.notes], curves.what == "row"
+    if table.index is not None and by_row and id is not None:
         of_index = noted("index_as_id", file=table.name, id=id)
         notes.append(noted("index_left_out", file=table.name) if table.has(id) else of_index)
     if curves.labels is None:
         return predictions, notes
-    own = Ids(table.name, curves.labels, table.is_typed and curves.what == "row", curves.what)
+    own = Ids(table.name, curves.labels, table.is_typed and by_row, curves.what)
     if id is not None:
         rows, matched = rows_by_id(Ids(test.name, test.ids(id), test.is_typed), own, id)
     else:
@@ -180,17 +183,16 @@ def _times_in_rows(
     table: Table, columns: list[Any], n: int, time: str | None
 ) -> tuple[FloatArray, list[Any]] | None:
     """Return the times of a table with a row per time, and the columns of subjects, if it can be one."""
-    if time is not None:
-        return table.times(time), [column for column in columns if column != time]
-    if len(columns) == n:
+    if len(columns) == n and time is None:
         index = np.asarray([] if table.labels is None else table.labels)
         return (index.astype(np.float64), columns) if index.dtype.kind in "iuf" and index.size else None
-    first = columns[0] if len(columns) == n + 1 else None
-    if not isinstance(first, str) or NUMBER.fullmatch(first.strip()) or not is_number(table.kind(first)):
-        return None
-    if len(table) == n and _are_times(columns[1:], table.decimal):
-        return None
-    return table.times(first), columns[1:]
+    if time is None:
+        time = columns[0] if len(columns) == n + 1 else None
+        if not isinstance(time, str) or NUMBER.fullmatch(time.strip()) or not is_number(table.kind(time)):
+            return None
+        if len(table) == n and _are_times(columns[1:], table.decimal):
+            return None
+    return table.times(time), [column for column in columns if column != time]
 
 
 def _by_time(table: Table, times: FloatArray, columns: list[Any], n: int) -> CurveTable:
@@ -218,16 +220,3 @@ def _refuse_shape(table: Table, columns: list[Any], n: int, id_option: str | Non
         "row per subject and columns named after times, or a row per time, with the times as its index or in its first "
         f"column, and a column per subject{by_id}."
     )
-
-
-def _refuse_numbered(columns: Sequence[Any], grid: FloatArray, times: FloatArray | None) -> None:
-    """Refuse names that say nothing: numbers from 0 on, but for those that are the times of the evaluation."""
-    wanted = None if times is None or times.shape != grid.shape else times
-    if not is_numbered(grid) or (wanted is not None and np.allclose(grid, wanted)):
-        return
-    # Texts were written by somebody; they are doubted only where an array would do.
-    if wanted is not None or not all(isinstance(name, str) for name in columns):
-        raise ValueError(
-            "columns that are numbered 0, 1, 2, ... do not say their times: name the columns by their times, or give "
-            "the array itself."
-        )

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import (
+    NO_COMPETING_EVENTS,
     BoolArray,
     FloatArray,
     IntArray,
-    as_events,
+    as_flags,
     as_times,
     as_vector,
     check_choice,
@@ -22,13 +23,12 @@ from cocensor._checks import (
     refuse_at,
 )
 
-#: Days in each unit of time.
-UNITS = {"days": 1.0, "weeks": 7.0, "months": 30.4375, "years": 365.25}
+UNITS = {"days": 1.0, "weeks": 7.0, "months": 30.4375, "years": 365.25}  # days in each unit of time
 # A date in ISO form; midnight after it is how software writes a date as a time.
 _ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
+_FORMS = "in ISO form, such as 2021-03-31, or in the form that date_format (--date-format) names, such as %d/%m/%Y,"
 _STILL = ", and the data lock for subjects still under observation"
-#: Times are the same up to the rounding of single precision.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # times are the same up to the rounding of single precision
 
 
 def from_dates(
@@ -47,16 +47,15 @@ def from_dates(
     """
     check_choice(unit, "unit", tuple(UNITS))
     check_date_format(date_format)
-    events = as_events(event)
+    events = as_flags(event, "event", NO_COMPETING_EVENTS)
     began = _days(entry, called("entry"), date_format, first)
     left = _days(exit, called("exit"), date_format, first, _STILL)
-    check_length(left, "exit", began.size, "entry")
-    check_length(events, "event", began.size, "entry")
     if data_lock is None or isinstance(data_lock, str | date | np.datetime64):
         lock = np.full(began.size, _day(data_lock, (), "data_lock", date_format))
     else:
         lock = _days(data_lock, called("data_lock"), date_format, first)
-        check_length(lock, "data_lock", began.size, "entry")
+    for name, values in (("exit", left), ("event", events), ("data_lock", lock)):
+        check_length(values, name, began.size, "entry")
     for row in np.flatnonzero(left < began)[:1]:
         rule = f"{called('exit')} must not be before entry, {_iso(began[row])}"
         refuse_at((first + int(row),), _iso(left[row]), rule)
@@ -72,11 +71,10 @@ def from_follow_up(
     time: Any, event: Any, follow_up: Any, called: Callable[[str], str] = str, first: int = 0
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Return times, events, and who was under observation for as long as was planned; refusals as of dates."""
-    times, events = as_times(as_vector(time, "time"), "time"), as_events(event)
+    times, events = as_times(as_vector(time, "time"), "time"), as_flags(event, "event", NO_COMPETING_EVENTS)
     check_length(events, "event", times.size, "time")
     planned = as_times(as_vector(follow_up, "follow_up", single=True), "follow_up")
-    if np.ndim(follow_up) == 0:
-        planned = np.full(times.size, planned[0])
+    planned = planned if np.ndim(follow_up) else np.full(times.size, planned[0])
     check_length(planned, "follow_up", times.size, "time")
     for row in np.flatnonzero(times > planned * (1 + _ROUNDING))[:1]:
         rule = f"{called('time')} must not pass {called('follow_up')}, {planned[row]:g}"
@@ -95,12 +93,7 @@ def check_date_format(date_format: Any, name: str = "date_format") -> None:
     raise ValueError(f"{name} must have day, month and year, such as '%d/%m/%Y', but is {date_format!r}.")
 
 
-def is_date(text: str, date_format: str | None = None) -> bool:
-    """Whether a text is a date."""
-    return _as_date(text, date_format) is not None
-
-
-def _as_date(text: str, date_format: str | None) -> date | None:
+def as_date(text: str, date_format: str | None = None) -> date | None:
     """Return the date of a text in ISO form, or in another where that is named; None of what is no date."""
     match = _ISO_DATE.fullmatch(text.strip())
     try:
@@ -123,19 +116,15 @@ def _day(value: Any, place: tuple[int, ...], name: str, date_format: str | None,
         refuse_at(place, value, f"{name} must be a date{missing}")
     day: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
     if date_format is not None and isinstance(day, int | np.integer) and not isinstance(day, bool):
-        number = _as_date(str(day), date_format)  # 20181217, of which files make a number
+        number = as_date(str(day), date_format)  # 20181217, of which files make a number
         day = day if number is None or number.strftime(date_format) != str(day) else number
     if isinstance(day, str):
-        day = _as_date(day, date_format)
+        day = as_date(day, date_format)
     if isinstance(day, datetime):
         day = day.date() if day == day.replace(hour=0, minute=0, second=0, microsecond=0) else None
     if not isinstance(day, date):
         shown = value if isinstance(value, str) or not isinstance(value, date | np.datetime64) else str(value)
-        form = (
-            "in ISO form, such as 2021-03-31, or in the form that date_format (--date-format) names, such as %d/%m/%Y,"
-            if date_format is None
-            else f"in the form {date_format}"
-        )
+        form = _FORMS if date_format is None else f"in the form {date_format}"
         refuse_at(place, shown, f"{name} must be a date {form} without a time of day")
     return day.toordinal()
 

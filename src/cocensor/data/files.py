@@ -27,15 +27,12 @@ from cocensor._checks import naming
 from cocensor._notes import noted
 from cocensor.data.tables import INDEX, Table, repeated
 
-# Of the machine's memory: what is read is also copied, to numbers of double precision.
-_SHARE = 0.25
-# Bytes of a pipe that are read at once.
-_AT_ONCE = 2**20
+_SHARE = 0.25  # of the machine's memory: what is read is also copied, to numbers of double precision
+_AT_ONCE = 2**20  # bytes of a pipe that are read at once
 _BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 _TEXTS = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 _OFFSET = 4
-# What openpyxl holds of a byte of XML at worst: 308 bytes of an empty cell, <c/>.
-_BYTES_PER_BYTE = 80
+_BYTES_PER_BYTE = 80  # what openpyxl holds of a byte of XML at worst: 308 bytes of an empty cell, <c/>
 _MOST_ROWS = 2**20
 _GO_ON = "leave out columns or rows, or let cocensor evaluate --stream read Parquet files in batches"
 
@@ -57,9 +54,8 @@ def read_table(path: Path, id: str | None = None, content: bytes | None = None) 
             content, decision = _first_sheet(content) if is_workbook else _as_utf8(content)
             data, how = _csv(content, id)
             how["notes"] = [noted("read_as", file=str(path), **decision)] if decision else []
-        twice = repeated(data.column_names)
-        if twice:
-            raise ValueError(f"two columns have the name {twice[0]!r}.")
+        for name in repeated(data.column_names)[:1]:
+            raise ValueError(f"two columns have the name {name!r}.")
         if not data.num_rows:
             raise ValueError("there are no rows.")
     index = next((name for name in data.column_names if name in INDEX and name != id), None)
@@ -79,25 +75,19 @@ def read_content(path: Path) -> bytes:
     """Return what is in a file or comes through a pipe; nothing, or too much, is refused."""
     try:
         with naming(str(path)):
-            if path.is_fifo():
-                return _through(path)
-            if path.exists() and not path.is_file() and not path.is_dir():
+            if path.exists() and not path.is_file() and not path.is_dir() and not path.is_fifo():
                 raise ValueError("it must be a file or a pipe, but is a device.")
-            check_bytes(path.stat().st_size)
-        return path.read_bytes()
+            if not path.is_fifo():
+                check_bytes(path.stat().st_size)
+                return path.read_bytes()
+            content = bytearray()  # a pipe does not tell how much will come
+            with path.open("rb") as file:
+                while part := file.read(_AT_ONCE):
+                    content += part
+                    check_bytes(len(content))
+            return bytes(content)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _through(pipe: Path) -> bytes:
-    """Return what comes through a pipe, which does not tell how much will come."""
-    parts, size = [], 0
-    with pipe.open("rb") as file:
-        while part := file.read(_AT_ONCE):
-            parts.append(part)
-            size += len(part)
-            check_bytes(size)
-    return b"".join(parts)
 
 
 def memory() -> float:
@@ -118,21 +108,14 @@ def check_bytes(size: int) -> None:
     """Refuse a file whose bytes alone take more than a share of the memory."""
     limit = _SHARE * memory()
     if size > limit:
-        raise ValueError(
-            f"its {size / 2**30:.3g} GiB are more than a quarter of the memory of this machine, "
-            f"{limit / 2**30:.3g} GiB: {_GO_ON}."
-        )
-
-
-# --- CSV ------------------------------------------------------------------------------------------------
+        more = f"more than a quarter of the memory of this machine, {limit / 2**30:.3g} GiB"
+        raise ValueError(f"its {size / 2**30:.3g} GiB are {more}: {_GO_ON}.")
 
 
 def _as_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
     """Return the text of a CSV file in UTF-8, and what was decided where it is not in UTF-8 itself."""
-    tried = ["utf-8-sig", "cp1252"]
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        tried = ["utf-16"]
-    for codec in tried:
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for codec in ["utf-16"] if is_utf16 else ["utf-8-sig", "cp1252"]:
         try:
             text = content.decode(codec)
         except UnicodeDecodeError:
@@ -141,17 +124,12 @@ def _as_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
             break
         if codec == "utf-8-sig":
             return content, {}
-        doubtful = {"word": _first_beyond_ascii(text)} if codec == "cp1252" else {}
-        return text.encode(), {"encoding": codec, **doubtful}
+        # The first word with a letter that is not ASCII, of which a long one is cut.
+        word = re.search(r"[0-9A-Za-z_]{0,20}[^\0-\x7f]\w{0,19}", text) if codec == "cp1252" else None
+        return text.encode(), {"encoding": codec} | ({"word": word.group()} if word else {})
     raise ValueError(
         "it must be a Parquet file or a CSV file in UTF-8, UTF-16 or Windows-1252: save it as one of these."
     )
-
-
-def _first_beyond_ascii(text: str) -> str:
-    """Return the first word with a letter that is not ASCII, of which a long one is cut."""
-    word = re.search(r"[0-9A-Za-z_]{0,20}[^\0-\x7f]\w{0,19}", text)
-    return word.group() if word else ""
 
 
 def _csv(content: bytes, id: str | None) -> tuple[Any, dict[str, Any]]:
@@ -162,10 +140,9 @@ def _csv(content: bytes, id: str | None) -> tuple[Any, dict[str, Any]]:
     if separator == ",":
         return data, {"is_typed": False}
     texts = _parsed(content, separator, decimal, data.column_names)
-    doubts = {
-        name: doubt for name in data.column_names if (doubt := _doubt(data[name], texts[name], decimal))
-    }
-    return data, {"is_typed": False, "decimal": decimal, "doubts": doubts}
+    doubts = {name: _doubt(data[name], texts[name], decimal) for name in data.column_names}
+    own = {name: doubt for name, doubt in doubts.items() if doubt is not None}
+    return data, {"is_typed": False, "decimal": decimal, "doubts": own}
 
 
 def _separator(content: bytes) -> str:
@@ -180,29 +157,23 @@ def _parsed(content: bytes, separator: str, decimal: str = ".", texts: Sequence[
     import pyarrow as pa
     from pyarrow import csv
 
+    types = dict.fromkeys(texts, pa.string())
     with _in_words("it cannot be read as CSV"):
         return csv.read_csv(
             pa.BufferReader(content),
             # One block: a column's type is inferred from all of its values.
             csv.ReadOptions(block_size=min(len(content) + 1, 2**31 - 1)),
             csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            csv.ConvertOptions(
-                strings_can_be_null=True,
-                decimal_point=decimal,
-                column_types=dict.fromkeys(texts, pa.string()),
-            ),
+            csv.ConvertOptions(strings_can_be_null=True, decimal_point=decimal, column_types=types),
         )
 
 
 def _decimal_mark(text: str, separator: str) -> str:
     """Return the decimal mark where a comma separates nothing; with both marks, 1,234 could be a thousand or one."""
-    points, commas = (
-        re.compile(rf'(?:^|{separator})"?([-+]?\d+{mark}\d+)"?(?={separator}|\r?$)', re.MULTILINE)
-        for mark in (r"\.", ",")
-    )
-    comma = commas.search(text)
+    number = rf'(?:^|{separator})"?([-+]?\d+{{}}\d+)"?(?={separator}|\r?$)'
+    comma = re.search(number.format(","), text, re.MULTILINE)
     # R's write.csv2 leaves decimal points in the names of columns.
-    point = points.search(text.lstrip("\r\n").partition("\n")[2])
+    point = re.search(number.format(r"\."), text.lstrip("\r\n").partition("\n")[2], re.MULTILINE)
     if comma and point:
         raise ValueError(f"numbers have decimal commas and decimal points: {comma[1]} and {point[1]}.")
     return "," if comma else "."
@@ -222,46 +193,32 @@ def _doubt(values: Any, texts: Any, decimal: str) -> str | None:
     if not len(whole) or not 0 < len(thousands) == marked:
         return None
     thousand, number = thousands[0].as_py(), whole[0].as_py()
-    return (
-        f"has {thousand!r} beside {number!r}, which may be thousands or decimals: write "
-        f"{thousand.replace(decimal, '')} or {number}{decimal}0."
-    )
-
-
-# --- Parquet --------------------------------------------------------------------------------------------
+    instead = f"write {thousand.replace(decimal, '')} or {number}{decimal}0"
+    return f"has {thousand!r} beside {number!r}, which may be thousands or decimals: {instead}."
 
 
 def _parquet(content: bytes) -> Any:
-    """Return the table in the bytes of a Parquet file."""
+    """Return the table in a Parquet file; what takes more than a share of the memory is refused by its metadata."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with _in_words("it starts as a Parquet file, but cannot be read"):
         file = parquet.ParquetFile(pa.BufferReader(content))
-        _check_size(content, file.metadata)
-        return file.read()
-
-
-def _check_size(content: bytes, metadata: Any) -> None:
-    """Refuse what takes more than a share of the memory, by the numbers of values that the file states."""
-    limit = _SHARE * memory()
-    size = 0
-    most: Counter[str] = Counter()
-    for k in range(metadata.num_row_groups):
-        group = metadata.row_group(k)
-        for j in range(metadata.num_columns):
-            chunk = group.column(j)
+        limit, size = _SHARE * memory(), 0
+        most: Counter[str] = Counter()
+        groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
+        for chunk in [group.column(k) for group in groups for k in range(file.metadata.num_columns)]:
             size += chunk.num_values * _BYTES.get(chunk.physical_type, _OFFSET)
             if chunk.physical_type in _TEXTS:
                 # No text is longer than its chunk.
                 most[chunk.path_in_schema] += chunk.num_values * chunk.total_uncompressed_size
-    if size <= limit < size + most.total():
-        size += _texts_size(content, list(most))
-    if size > limit:
-        raise ValueError(
-            f"its {metadata.num_rows} × {metadata.num_columns} values take {size / 2**30:.3g} GiB of memory, more than "
-            f"a quarter of what this machine has, {limit / 2**30:.3g} GiB: {_GO_ON}."
-        )
+        if size <= limit < size + most.total():
+            size += _texts_size(content, list(most))
+        if size > limit:
+            shape = f"{file.metadata.num_rows} × {file.metadata.num_columns}"
+            share = f"more than a quarter of what this machine has, {limit / 2**30:.3g} GiB"
+            raise ValueError(f"its {shape} values take {size / 2**30:.3g} GiB of memory, {share}: {_GO_ON}.")
+        return file.read()
 
 
 def _texts_size(content: bytes, names: list[str]) -> int:
@@ -273,9 +230,8 @@ def _texts_size(content: bytes, names: list[str]) -> int:
     file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=names)
     # Nested columns are no dictionaries, and nothing that a command takes.
     top = set(file.schema_arrow.names)
-    flat = [name for name in names if name in top]
     size = 0
-    for values in file.read(flat).columns:
+    for values in file.read([name for name in names if name in top]).columns:
         for chunk in values.chunks if types.is_dictionary(values.type) else ():
             lengths = pc.binary_length(chunk.dictionary.cast(pa.large_binary()))
             size += pc.sum(lengths.take(chunk.indices), min_count=0).as_py()
@@ -298,13 +254,17 @@ def first_sentence(error: Exception) -> str:
     return " ".join(str(error).split()).split(". ")[0].rstrip(".")
 
 
-# --- workbooks ------------------------------------------------------------------------------------------
-
-
 def _first_sheet(content: bytes) -> tuple[bytes, dict[str, str]]:
     """Return the values of the first sheet in the bytes of an xlsx file as CSV in UTF-8, and its name."""
     try:
-        _check_unpacked(content)
+        with ZipFile(BytesIO(content)) as archive:
+            size = len(content) + sum(member.file_size for member in archive.infolist())
+        limit = _SHARE * memory() / _BYTES_PER_BYTE
+        if size > limit:  # no more is unpacked than its directory says
+            raise ValueError(
+                f"its {size / 2**20:.3g} MiB, unpacked, are more than the {limit / 2**20:.3g} MiB of a workbook that "
+                "are certain to fit into a quarter of the memory of this machine: save it as CSV or Parquet."
+            )
         openpyxl: Any = import_module("openpyxl")
         # Values as they were last computed, not formulas.
         sheet = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True).worksheets[0]
@@ -312,9 +272,8 @@ def _first_sheet(content: bytes) -> tuple[bytes, dict[str, str]]:
         sheet.reset_dimensions()
         return as_csv(sheet.iter_rows(values_only=True)), {"sheet": str(sheet.title)}
     except ImportError:
-        raise ValueError(
-            "workbooks are read only where openpyxl is installed: save it as CSV or Parquet."
-        ) from None
+        message = "workbooks are read only where openpyxl is installed: save it as CSV or Parquet."
+        raise ValueError(message) from None
     except Exception as error:  # whatever openpyxl and zipfile make of a broken file
         raise ValueError(f"it starts as a workbook, but cannot be read: {error}") from None
 
@@ -335,18 +294,6 @@ def as_csv(rows: Iterable[Sequence[Any]]) -> bytes:
         size, width = size + len(lines[-1][0]), max(width, n_values)
         check_bytes(size + len(lines) * width)
     return b"".join(line + b"," * (width - n_values) + b"\n" for line, n_values in lines)
-
-
-def _check_unpacked(content: bytes) -> None:
-    """Refuse what may take more than a share of the memory, by the sizes in its directory: no more is unpacked."""
-    with ZipFile(BytesIO(content)) as archive:
-        size = len(content) + sum(member.file_size for member in archive.infolist())
-    limit = _SHARE * memory() / _BYTES_PER_BYTE
-    if size > limit:
-        raise ValueError(
-            f"its {size / 2**20:.3g} MiB, unpacked, are more than the {limit / 2**20:.3g} MiB of a workbook that are "
-            "certain to fit into a quarter of the memory of this machine: save it as CSV or Parquet."
-        )
 
 
 def _cell(value: Any) -> Any:

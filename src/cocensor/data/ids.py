@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -16,46 +17,35 @@ from cocensor._notes import Note, noted
 
 #: One number for each id, the same for ids that are the same, and for no others.
 Keys = npt.NDArray[np.integer[Any]]
-
-
-# --- ids ------------------------------------------------------------------------------------------------
+#: Put into the order of the test subjects by their labels; or taken by position although labels differ.
+Matching = Literal["labels", "position"]
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
-class Identified(Protocol):
+class Identified(ABC):
     """A table whose subjects have ids: what a refusal has to say of one of them."""
 
-    @property
-    def given(self) -> str:
-        """The table as the user calls it."""
-
-    @property
-    def what(self) -> str:
-        """Whether a subject has a "row" or a "column" in it."""
+    given: str  # the table as the user calls it
+    what: str = "row"  # whether a subject has a "row" or a "column" in it
 
     def place(self, number: int) -> tuple[str, int]:
         """Return the file of a subject, and its row there."""
+        return self.given, number
 
+    @abstractmethod
     def value(self, column: str, number: int) -> Any:
         """Return the id of a subject, which ``column`` has."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ids:
-    """The ids of the subjects of a table that is held in memory: whole numbers or texts.
-
-    ``is_typed`` says whether texts are texts, and not perhaps whole numbers, as in a CSV file.
-    """
+class Ids(Identified):
+    """The ids of the subjects of a table that is held in memory: whole numbers or texts."""
 
     given: str
     values: Sequence[Any]
-    is_typed: bool = True
+    is_typed: bool = True  # whether texts are texts, and not perhaps whole numbers, as in a CSV file
     what: str = "row"
-
-    def place(self, number: int) -> tuple[str, int]:
-        """Return the table, and the row of a subject in it."""
-        return self.given, number
 
     def value(self, column: str, number: int) -> Any:
         """Return the id of a subject."""
@@ -66,9 +56,8 @@ class Ids:
         if not isinstance(self.values[0], str) or isinstance(other.values[0], str):
             return self, []
         if self.is_typed:
-            raise ValueError(
-                f"{self.given}: {name} must have whole numbers, as in {other.given}, but has texts."
-            )
+            has = f"whole numbers, as in {other.given}, but has texts"
+            raise ValueError(f"{self.given}: {name} must have {has}.")
         whole = {text: int(text) for text in self.values if _INTEGER.fullmatch(text)}
         changed = [text for text, number in whole.items() if text != str(number)][:1]
         files = {"id": name, "file": self.given, "other": other.given}
@@ -90,25 +79,22 @@ def rows_by_id(test: Ids, predicted: Ids, name: str) -> tuple[IntArray | None, l
     """
     (own, of_own), (wanted, of_wanted) = predicted.beside(test, name), test.beside(predicted, name)
     code: dict[Any, int] = {}
-    keys = [np.array([code.setdefault(value, len(code)) for value in ids.values]) for ids in (wanted, own)]
-    check_distinct(own, keys[1], name)
-    check_distinct(wanted, keys[0], name)
-    return join(wanted, keys[0], own, keys[1], name), [*of_own, *of_wanted]
+    keys = [np.array([code.setdefault(value, len(code)) for value in ids.values]) for ids in (own, wanted)]
+    check_distinct(own, keys[0], name)
+    check_distinct(wanted, keys[1], name)
+    return join(wanted, keys[1], own, keys[0], name), [*of_own, *of_wanted]
 
 
 def check_distinct(table: Identified, keys: Keys, name: str) -> None:
     """Refuse an id that comes twice."""
     order = np.argsort(keys, kind="stable")
     again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    if not again.size:
-        return
-    second = int(order[again + 1].min())
-    first = int(np.flatnonzero(keys == keys[second])[0])
-    (path, row), (other, earlier) = table.place(second), table.place(first)
-    where = f"row {earlier}" if path == other else f"row {earlier} of {other}"
-    raise ValueError(
-        f"{path}: {name} must differ between rows, but row {row} has {table.value(name, second)!r} like {where}."
-    )
+    if again.size:
+        second = int(order[again + 1].min())
+        first = int(np.argmax(keys == keys[second]))
+        (path, row), (other, earlier) = table.place(second), table.place(first)
+        like = f"{table.value(name, second)!r} like row {earlier}{'' if path == other else f' of {other}'}"
+        raise ValueError(f"{path}: {name} must differ between rows, but row {row} has {like}.")
 
 
 def join(test: Identified, wanted: Keys, predicted: Identified, own: Keys, name: str) -> IntArray | None:
@@ -147,12 +133,6 @@ def _and_more(n: int) -> str:
     return f" and {n - 1:,} more" if n > 1 else ""
 
 
-# --- labels ---------------------------------------------------------------------------------------------
-
-#: Put into the order of the test subjects by their labels; or taken by position although labels differ.
-Matching = Literal["labels", "position"]
-
-
 def subject_labels(x: Any, of_outcomes: Any) -> Any:
     """Return the labels of test subjects: of their covariates, or of their outcomes where only these say more."""
     labels = row_labels(x)
@@ -174,12 +154,10 @@ def rows_by_label(
 
     Examples
     --------
-    >>> rows_by_label(["b", "a"], ["a", "b"])
-    (array([1, 0]), 'labels')
+    >>> rows_by_label(["b", "a"], ["a", "b"]), rows_by_label(["a", "b"], ["a", "b"])
+    ((array([1, 0]), 'labels'), (None, None))
     >>> rows_by_label([0, 1], ["a", "b"])
     (None, 'position')
-    >>> rows_by_label(["a", "b"], ["a", "b"])
-    (None, None)
     """
     if own is None or wanted is None or own is wanted or len(own) != len(wanted):
         return None, None
@@ -195,10 +173,9 @@ def rows_by_label(
     if count_from(labels, 0) or count_from(subjects, 0):
         return None, "position"
     what = f"none for {missing[0]!r}" if missing else "one that comes twice"
-    more = _and_more(len(missing))
     raise ValueError(
-        f"predictions must have the labels of the test subjects, each once, but have {what}{more}: are they for other "
-        f"subjects? to match by position, {by_position}."
+        f"predictions must have the labels of the test subjects, each once, but have {what}{_and_more(len(missing))}: "
+        f"are they for other subjects? to match by position, {by_position}."
     )
 
 
@@ -221,10 +198,8 @@ def rows_by_file_label(
             )
         return None, [noted("numbered_rows", file=given, what=what)]
     if subjects is None:
-        raise ValueError(
-            f"{given}: {what}s are labelled {labels[0]!r}, ...: give --id COLUMN, the column of {test} with these "
-            "labels, or number them."
-        )
+        instead = f"give --id COLUMN, the column of {test} with these labels, or number them"
+        raise ValueError(f"{given}: {what}s are labelled {labels[0]!r}, ...: {instead}.")
     with naming(given):
         rows, matched = rows_by_label(labels, subjects, "number them")
     return rows, [] if matched is None else [noted(f"matched_by_{matched}", file=given)]

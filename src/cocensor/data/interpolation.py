@@ -11,36 +11,31 @@ from cocensor._checks import FloatArray, IntArray
 
 Tail = Literal["last", "zero", "linear", "exponential"]
 TAILS: tuple[str, ...] = ("last", "zero", "linear", "exponential")
-# Rows are neighbours if they are among so many times as many.
-_NEIGHBOURS = 8
+_NEIGHBOURS = 8  # rows are neighbours if they are among so many times as many
 
 
 def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray | float) -> FloatArray:
     r"""A survival curve beyond its end; ``last`` and ``t`` broadcast.
 
-    A curve known up to ``end``, where it is ``last``, goes on as: ``"last"`` constant; ``"zero"`` zero;
-    ``"linear"`` the line from (0, 1) through (end, last) down to zero; ``"exponential"``
-    :math:`last^{t/end}`, the constant hazard that leads from (0, 1) to (end, last).
+    A curve known up to ``end``, where it is ``last``, goes on as: ``"last"`` constant; ``"zero"`` zero; ``"linear"``
+    the line from (0, 1) through (end, last) down to zero; ``"exponential"`` :math:`last^{t/end}`, the constant hazard
+    that leads from (0, 1) to (end, last).
     """
     level, time = _broadcast(last, t)
-    if tail == "last":
-        return level
-    if tail == "zero":
-        return np.zeros_like(level)
+    if tail in ("last", "zero"):
+        return level if tail == "last" else np.zeros_like(level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if tail == "linear":
-            values = np.maximum(1.0 - (1.0 - level) * (time / end), 0.0)
-        else:
-            values = np.power(level, time / end)
+        passed = time / end
+        values = (
+            np.power(level, passed)
+            if tail == "exponential"
+            else np.maximum(1.0 - (1.0 - level) * passed, 0.0)
+        )
     return np.where(_falls_at_once(level, end), 0.0, np.where(level == 1, 1.0, values))
 
 
 def tail_area(
-    tail: Tail,
-    last: FloatArray | float,
-    end: float,
-    lower: FloatArray | float,
-    upper: FloatArray | float,
+    tail: Tail, last: FloatArray | float, end: float, lower: FloatArray | float, upper: FloatArray | float
 ) -> FloatArray:
     r""":math:`\int_{lower}^{upper}` of a curve beyond its end; ``upper`` may be infinite, arguments broadcast.
 
@@ -65,15 +60,11 @@ def tail_area(
 def tail_quantile(tail: Tail, last: FloatArray | float, end: float, level: FloatArray | float) -> FloatArray:
     """When a curve that is still above ``level`` at ``end`` comes down to it; infinity if never."""
     top, level = _broadcast(last, level)
-    if tail == "zero":
-        return np.full(top.shape, end)
-    if tail == "last":
-        return np.full(top.shape, np.inf)
+    if tail in ("last", "zero"):
+        return np.full(top.shape, end if tail == "zero" else np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if tail == "linear":
-            reached = (1.0 - level) * end / (1.0 - top)
-        else:
-            reached = end * np.log(level) / np.log(top)
+        linear = tail == "linear"
+        reached = (1.0 - level) * end / (1.0 - top) if linear else end * np.log(level) / np.log(top)
     return np.where(top == 1, np.inf, reached)
 
 
@@ -84,9 +75,6 @@ def _falls_at_once(level: FloatArray, end: float, tail: Tail = "linear") -> npt.
 
 def _broadcast(*values: FloatArray | float) -> list[FloatArray]:
     return list(np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in values)))
-
-
-# --- rows and times of a table ---------------------------------------------------------------------------
 
 
 def is_by_columns(table: npt.NDArray[Any]) -> bool:
@@ -125,12 +113,10 @@ def rows_of(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.f
         return table[rows]
     if table.strides[0] == 0:  # one curve for all
         return np.broadcast_to(table[0], (rows.size, table.shape[1]))
-    if (
-        table.flags.c_contiguous and table.flags.aligned
-    ):  # take() would copy the whole of others for every block
+    if table.flags.c_contiguous and table.flags.aligned:  # take() would copy all of others for every block
         return table.take(rows, axis=0)
     first, last = int(rows.min()), int(rows.max())
     if last - first < _NEIGHBOURS * rows.size:
-        # Column by column, each of which lies close together.
-        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
+        by_column = np.ascontiguousarray(table[first : last + 1].T)  # each of which lies close together
+        return by_column.take(rows - first, axis=1).T
     return table[rows]

@@ -40,21 +40,17 @@ from cocensor.data.probabilities import as_probability_table, count_rounded
 from cocensor.data.steps import QUANTILE_TOLERANCE, check_increasing, table_of_steps
 
 Interpolation = Literal["linear", "step"]
-#: A slice, a mask or indices.
-AnyRows = slice | BoolArray | IntArray
+AnyRows = slice | BoolArray | IntArray  # a slice, a mask or indices
 
 
 class Predicted(ABC):
     """Predictions of one model for n subjects: :class:`Predictions`, :class:`PredictionsAt` or :class:`RiskScores`."""
 
-    #: Where they are from, in words.
-    source: str
-    #: How many values leave [0, 1] by rounding.
-    n_rounded: int = 0
+    source: str  # where they are from, in words
+    n_rounded: int = 0  # how many values leave [0, 1] by rounding
     #: How they were matched to the test subjects where their labels are in another order, or are other labels.
     matched: Matching | None = None
-    #: The attribute that has a row per subject.
-    _rows_in: ClassVar[str] = "probabilities"
+    _rows_in: ClassVar[str] = "probabilities"  # the attribute that has a row per subject
 
     def __len__(self) -> int:
         return len(getattr(self, self._rows_in))
@@ -83,9 +79,9 @@ class Predicted(ABC):
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Return the predictions for all subjects of several parts, at the same times."""
-        first = parts[0]
-        rows = np.concatenate([getattr(part, first._rows_in) for part in parts])
-        return first.changed(**{first._rows_in: rows}, n_rounded=sum(part.n_rounded for part in parts))
+        name = parts[0]._rows_in
+        rows = np.concatenate([getattr(part, name) for part in parts])
+        return parts[0].changed(**{name: rows}, n_rounded=sum(part.n_rounded for part in parts))
 
     @property
     def limit(self) -> str | None:
@@ -97,9 +93,9 @@ class Predicted(ABC):
         """Up to when there is a prediction."""
         return np.inf
 
-    @abstractmethod
     def known_at(self, times: FloatArray) -> bool:
         """Whether there are probabilities at all of the ``times``."""
+        return False
 
     @property
     def alike(self) -> bool:
@@ -136,10 +132,9 @@ class Predicted(ABC):
 class Predictions(Predicted):
     r"""Predicted survival curves of n subjects on one grid of m times.
 
-    :math:`S_i(0) = 1` is implied where the grid does not hold 0. Between grid times a curve is
-    interpolated linearly or held as a step; beyond the last one it follows ``tail``. One time without a tail makes no
-    curve, and is refused: :func:`evaluate` takes a pair ``(12.0, probabilities)`` for a prediction at this time alone.
-    All is checked when predictions are made, and never again.
+    :math:`S_i(0) = 1` is implied where the grid does not hold 0. One time without a tail makes no curve, and is
+    refused: :func:`evaluate` takes a pair ``(12.0, probabilities)`` for a prediction at this time alone. All is checked
+    when predictions are made, and never again.
 
     Parameters
     ----------
@@ -153,8 +148,8 @@ class Predictions(Predicted):
         What holds between grid times. None, the default, is a line that nobody stated: an evaluation notes where steps
         would give another score.
     tail : {"last", "zero", "linear", "exponential"} or None
-        Beyond the grid: refuse (None, the default), hold the last value, drop to zero, or go on along
-        the line, or the exponential, from (0, 1) through the last point.
+        Beyond the grid: refuse (None, the default), hold the last value, drop to zero, or go on along the line, or the
+        exponential, from (0, 1) through the last point.
     source : str
         Where they are from, in words.
 
@@ -186,12 +181,10 @@ class Predictions(Predicted):
         if not times.size:
             raise ValueError("times is empty: a curve needs at least one time.")
         check_increasing(times)
-        table = as_probability_table(self.probabilities, "probabilities", times)
+        table = as_probability_table(self.probabilities, times)
         if times.size == 1 and self.tail is None:
-            raise ValueError(
-                f"times must be several, or have a tail, but are {times[0]:g} alone: for a prediction at one time give "
-                f"({times[0]:g}, probabilities) as the model."
-            )
+            instead = f"for a prediction at one time give ({times[0]:g}, probabilities) as the model"
+            raise ValueError(f"times must be several, or have a tail, but are {times[0]:g} alone: {instead}.")
         rounded = count_rounded(table, "probabilities", times)
         vars(self).update(times=read_only(times), probabilities=read_only(table), n_rounded=rounded)
 
@@ -218,8 +211,7 @@ class Predictions(Predicted):
         """From what scikit-survival's ``predict_survival_function`` returns.
 
         Takes objects with ``x`` and ``y`` (and, where present, the affine ``a`` and ``b``, and the ``domain`` up to
-        whose end they are known). Functions on different grids are put on the union of these, which loses nothing
-        of a step.
+        whose end they are known). Functions on different grids are put on the union of these.
         """
         grid, values = table_of_steps(functions, known_for_good=tail is not None)
         return cls(grid, values, "step", tail, "step functions")
@@ -268,8 +260,7 @@ class Predictions(Predicted):
         from cocensor.data.tables import Table
 
         curves = read_curves(Table.of(frame, name), check_whole(n, "n"), time=time, times=times)
-        if interpolation is None and tail is None:
-            curves = curves.after_start()
+        curves = curves.after_start() if interpolation is None and tail is None else curves
         source = f"frame of {type(frame).__module__.partition('.')[0]}"
         with naming(name):
             return curves.predictions(interpolation, tail, source).in_order_of(labels, curves.labels)
@@ -304,12 +295,9 @@ class Predictions(Predicted):
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Return probabilities of some ``rows`` at ``times``."""
-        return self._read(times, rows)
-
-    def _read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
         table = rows_of(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
-            table = self._between(table, times, room)
+            table = self._between(table, times)
         return self._within(table)
 
     def on(self, times: FloatArray, room: FloatArray | None = None) -> Predictions:
@@ -317,10 +305,11 @@ class Predictions(Predicted):
         if np.array_equal(times, self.times):
             return self
         if is_by_columns(self.probabilities):
-            return Predictions.trusted(times, self._read(times, slice(None), room), source=self.source)
-        values = np.empty((len(self), times.size))
-        for rows in row_blocks(*values.shape):
-            values[rows] = self.read(times, rows)
+            values = self._within(self._between(self.probabilities, times, room))
+        else:
+            values = np.empty((len(self), times.size))
+            for rows in row_blocks(*values.shape):
+                values[rows] = self.read(times, rows)
         return Predictions.trusted(times, values, source=self.source)
 
     def _between(
@@ -334,16 +323,14 @@ class Predictions(Predicted):
         right = np.minimum(left + 1, grid.size - 1)
         start = np.where(left >= 0, grid[left], 0.0)
         width = grid[right] - start
-        # Beyond the grid, and on its last time, the weight is 0.
-        weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
-        if self.interpolation == "step":
-            weight[:] = 0.0
+        # Beyond the grid, on its last time and between steps the weight is 0.
+        between = (width > 0) & (self.interpolation != "step")
+        weight = np.divide(t - start, width, out=np.zeros_like(t), where=between)
         result = on_lines(table, left, right, weight, room)
         beyond = t > grid[-1]
         if beyond.any():
-            tail = self._tail_beyond(float(t.max()), "times")
             last = table[:, -1:].astype(np.float64)
-            result[:, beyond] = tail_values(tail, last, grid[-1], t[beyond])
+            result[:, beyond] = tail_values(self._tail_at(t.max(), "times"), last, grid[-1], t[beyond])
         return result
 
     def median(self) -> FloatArray:
@@ -353,11 +340,9 @@ class Predictions(Predicted):
     def quantile(self, p: float) -> FloatArray:
         r"""Each subject's :math:`\inf\{t : S_i(t) \le 1 - p\}`.
 
-        A curve that has not fallen that far at the end of the grid follows the tail rule, and gives
-        infinity without one.
+        A curve that has not fallen that far at the end of the grid follows the tail rule, and gives infinity without.
         """
-        p = check_number(p, "p", lower=0.0, upper=1.0)
-        level = 1.0 - p
+        level = 1.0 - check_number(p, "p", lower=0.0, upper=1.0)
         below = self.probabilities <= level + QUANTILE_TOLERANCE
         reached = below.any(axis=1)
         index = np.argmax(below, axis=1)
@@ -369,9 +354,9 @@ class Predictions(Predicted):
             fall = top - self.probabilities[rows, index]
             share = np.divide(top - level, fall, out=np.ones(len(self)), where=fall > 0)
             result = start + np.clip(share, 0.0, 1.0) * (result - start)
-        later = tail_quantile(self.tail or "last", self._last, float(self.times[-1]), level)
-        result[~reached] = later[~reached]
-        return result
+        last = self.probabilities[:, -1].astype(np.float64)
+        later = tail_quantile(self.tail or "last", last, float(self.times[-1]), level)
+        return np.where(reached, result, later)
 
     def restricted_mean(self, horizon: float) -> FloatArray:
         r"""Each subject's mean survival time up to ``horizon``, :math:`\int_0^{horizon} S_i(t)\,dt`."""
@@ -379,27 +364,20 @@ class Predictions(Predicted):
         end = float(self.times[-1])
         inner = self.times[(self.times > 0) & (self.times < horizon)]
         knots = np.concatenate(([0.0], inner, [min(horizon, end)]))
-        widths = np.diff(knots)
         # S is evaluated at the left end of each piece for steps, at both ends for lines.
-        values = self(knots)
+        widths, values = np.diff(knots), self(knots)
         area: FloatArray = values[:, :-1] @ widths
         if self.interpolation != "step":
             area = 0.5 * (area + values[:, 1:] @ widths)
         if horizon > end:
-            tail = self._tail_beyond(horizon, "horizon")
-            area = area + tail_area(tail, self._last, end, end, horizon)
+            last = self.probabilities[:, -1].astype(np.float64)
+            area = area + tail_area(self._tail_at(horizon, "horizon"), last, end, end, horizon)
         return area
 
-    @property
-    def _last(self) -> FloatArray:
-        return self.probabilities[:, -1].astype(np.float64)
-
-    def _tail_beyond(self, t: float, name: str) -> Tail:
+    def _tail_at(self, t: float, name: str) -> Tail:
         if self.tail is None:
-            raise ValueError(
-                f"{name} must not pass the grid's end at {self.times[-1]:g} unless tail is set, "
-                f"but reaches {t:g}."
-            )
+            end = f"the grid's end at {self.times[-1]:g} unless tail is set"
+            raise ValueError(f"{name} must not pass {end}, but reaches {t:g}.")
         return self.tail
 
 
@@ -458,7 +436,7 @@ class PredictionsAt(Predicted):
 
     def __post_init__(self) -> None:
         [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
-        table = as_probability_table(self.probabilities, "probabilities", times, column=True)
+        table = as_probability_table(self.probabilities, times, column=True)
         rounded = count_rounded(table, "probabilities", times)
         vars(self).update(time=float(time), probabilities=read_only(table), n_rounded=rounded)
 
@@ -486,11 +464,9 @@ class PredictionsAt(Predicted):
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Return the probabilities of some ``rows``, once for each of the ``times``."""
-        if not self.known_at(times):
-            other = times[times != self.time][0]
-            raise ValueError(
-                f"several times are needed for times = {other:g}, but there is a prediction at {self.time:g} alone."
-            )
+        for other in times[times != self.time][:1]:
+            has = f"there is a prediction at {self.time:g} alone"
+            raise ValueError(f"several times are needed for times = {other:g}, but {has}.")
         values = self._within(rows_of(self.probabilities, rows))
         return values if times.size == 1 else np.repeat(values, times.size, axis=1)
 
@@ -526,10 +502,6 @@ class RiskScores(Predicted):
         """Why there are no survival curves."""
         return "is a risk score"
 
-    def known_at(self, times: FloatArray) -> bool:
-        """Return False: there are no probabilities at any time."""
-        return False
-
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Raise that there are no probabilities."""
         raise ValueError("a risk score orders subjects; it is not a survival curve.")
@@ -539,8 +511,7 @@ class RiskScores(Predicted):
         return np.repeat(self.risk[rows][:, None], times.size, axis=1)
 
 
-#: Probabilities at several times, or at one.
-Probabilities = Predictions | PredictionsAt
+Probabilities = Predictions | PredictionsAt  # probabilities at several times, or at one
 
 
 def on_times(
@@ -555,7 +526,11 @@ def on_times(
     if times.size > 1 or tail is not None:
         return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
     single = object.__new__(PredictionsAt)
-    vars(single).update(
-        time=float(times[0]), probabilities=read_only(table), source=source, n_rounded=n_rounded
-    )
+    own = {
+        "time": float(times[0]),
+        "probabilities": read_only(table),
+        "source": source,
+        "n_rounded": n_rounded,
+    }
+    vars(single).update(own)
     return single

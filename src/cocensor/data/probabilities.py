@@ -11,32 +11,28 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_floats, row_blocks, to_numpy
 
-#: Single precision makes probabilities leave [0, 1], and curves rise, by less than this.
-ROUNDING = 1e-6
-# Larger cumulative hazards leave nobody event-free, by 1e-9.
-_LARGEST_HAZARD = 20.0
+ROUNDING = 1e-6  # single precision makes probabilities leave [0, 1], and curves rise, by less than this
+_LARGEST_HAZARD = 20.0  # larger cumulative hazards leave nobody event-free, by 1e-9
 
 
 def as_probability_table(
-    values: Any, name: str, times: FloatArray, column: bool = False
+    values: Any, times: FloatArray, column: bool = False
 ) -> npt.NDArray[np.floating[Any]]:
     """Return ``values``, not copied, as an array of n subjects and one column per time; no value is looked at yet.
 
     With ``column`` one number per subject is the only column. Single precision is kept.
     """
-    array = to_numpy(values, name)
+    array = to_numpy(values, "probabilities")
     if array.dtype not in (np.float32, np.float64):
-        array = as_floats(array, name)
-    if column and array.ndim == 1:
-        array = array[:, None]
+        array = as_floats(array, "probabilities")
+    array = array[:, None] if column and array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != times.size:
         turned = array.ndim == 2 and array.shape[0] == times.size
-        raise ValueError(
-            f"{name} must have one row per subject and one column per time, (n, {times.size}), "
-            f"but its shape is {array.shape}{': transposed? give a row per subject.' if turned else '.'}"
-        )
-    if not array.shape[0]:
-        raise ValueError(f"{name} has no rows.")
+        rule = f"probabilities must have one row per subject and one column per time, (n, {times.size})"
+        end = ": transposed? give a row per subject." if turned else "."
+        raise ValueError(f"{rule}, but its shape is {array.shape}{end}")
+    if not len(array):
+        raise ValueError("probabilities has no rows.")
     return array
 
 
@@ -49,22 +45,14 @@ def count_rounded(
         block = array[rows]
         if _fall(block):
             continue
-        outside = ~((block >= -ROUNDING) & (block <= 1 + ROUNDING))
-        if outside.any():
-            row, column = np.argwhere(outside)[0]
-            raise ValueError(
-                f"{name} must lie in [0, 1], but {whose(rows.start + int(row))} at time {times[column]:g} is "
-                f"{block[row, column]}{_hint_outside(block)}"
-            )
+        for row, column in np.argwhere(~((block >= -ROUNDING) & (block <= 1 + ROUNDING)))[:1]:
+            where = f"{whose(rows.start + int(row))} at time {times[column]:g}"
+            value = f"{block[row, column]}{_hint_outside(block)}"
+            raise ValueError(f"{name} must lie in [0, 1], but {where} is {value}")
         lowest = np.minimum.accumulate(block, axis=1)
-        rises = block > lowest + ROUNDING
-        if rises.any():
-            row, column = np.argwhere(rises)[0]
-            hint = (
-                ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)."
-                if _rises(block)
-                else "."
-            )
+        for row, column in np.argwhere(block > lowest + ROUNDING)[:1]:
+            risks = ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)."
+            hint = risks if _rises(block) else "."
             raise ValueError(
                 f"{name} must not increase over time, but {whose(rows.start + int(row))} rises from "
                 f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{hint}"

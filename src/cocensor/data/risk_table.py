@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import Counts, FloatArray, read_only
 
-#: Of event and dropout, the two latent times, one.
-WhichMargin = Literal["event", "dropout"]
+WhichMargin = Literal["event", "dropout"]  # of event and dropout, the two latent times, one
 
 
 @dataclass(frozen=True, eq=False)
 class RiskTable:
-    """The counting pass that every estimator shares: one row per distinct observed time.
-
-    Made by :attr:`Survival.risk_table`. With case weights the counts are sums of weights.
+    """The counting pass of :attr:`Survival.risk_table`: one row per distinct time; weighted, counts sum case weights.
 
     Attributes
     ----------
@@ -46,8 +43,7 @@ class RiskTable:
     administrative: Counts | None
 
     def __post_init__(self) -> None:
-        arrays = {name: read_only(array) for name, array in vars(self).items() if array is not None}
-        vars(self).update(arrays)
+        vars(self).update({name: read_only(own) for name, own in vars(self).items() if own is not None})
 
     @property
     def n(self) -> float:
@@ -68,22 +64,17 @@ class RiskTable:
     def margin(self, of: WhichMargin) -> MarginSteps:
         r"""Where the survival function of ``of`` steps, and by how much.
 
-        Returns the times of the steps, the fraction lost at each (:math:`d_j/n_j` for events and, because
-        events come first, :math:`m_j/(n_j-d_j)` for dropouts) and :math:`-\log P(\min(E, C) \ge t)`, or
-        for dropouts that probability after the events at t, just before each step. Without
-        administrative censoring that probability is the share still at risk, else its Kaplan–Meier
-        estimate.
+        Returns the times of the steps, the fraction lost at each (:math:`d_j/n_j` for events and, because events come
+        first, :math:`m_j/(n_j-d_j)` for dropouts) and :math:`-\log P(\min(E, C) \ge t)`, or for dropouts that
+        probability after the events at t, just before each step. Without administrative censoring that probability is
+        the share still at risk, else its Kaplan–Meier estimate.
         """
-        if of == "event":
-            happens, exposed = self.events, self.at_risk
-        else:
-            happens, exposed = self.dropouts, self.after_events
+        is_event = of == "event"
+        happens, exposed = (self.events, self.at_risk) if is_event else (self.dropouts, self.after_events)
         rows = np.flatnonzero(happens)
         exposed = exposed[rows]
-        if self.administrative is None:
-            hazard = np.log1p((self.n - exposed) / exposed)
-        else:
-            hazard = self._joint_hazard(of)[rows]
+        ends = self.administrative is not None
+        hazard = self._joint_hazard(of)[rows] if ends else np.log1p((self.n - exposed) / exposed)
         return MarginSteps(self.times[rows], happens[rows] / exposed, hazard)
 
     def exchanged(self) -> RiskTable:
@@ -101,10 +92,10 @@ class RiskTable:
         left = (of == "dropout") & (self.times[row] == t)
         exposed = np.where(left, self.after_events[row], self.at_risk[row])
         some = np.where(exposed > 0, exposed, 1)
-        if self.administrative is not None:
-            gone = np.where(left, self.events[row], 0)
-            return exposed, self._joint_hazard("event")[row] + np.log1p(gone / some)
-        return exposed, np.log1p((self.n - exposed) / some)
+        if self.administrative is None:
+            return exposed, np.log1p((self.n - exposed) / some)
+        gone = np.where(left, self.events[row], 0)
+        return exposed, self._joint_hazard("event")[row] + np.log1p(gone / some)
 
     def _joint_hazard(self, of: WhichMargin) -> FloatArray:
         """−log of the Kaplan–Meier estimate of min(E, C) before the exits of ``of`` at each time."""
@@ -116,8 +107,7 @@ class RiskTable:
         return before if of == "event" else before + lost_events
 
 
-@dataclass(frozen=True, eq=False)
-class MarginSteps:
+class MarginSteps(NamedTuple):
     """The steps of one margin: ``times``, the ``fraction`` lost at each, and the joint ``hazard`` before."""
 
     times: FloatArray

@@ -26,8 +26,7 @@ from cocensor._numerics import lookup, scalar_like
 
 # Probabilities that differ by less are one probability: 1 − 0.1 − 0.4 has reached the median.
 QUANTILE_TOLERANCE = 1e-12
-# Functions on grids of their own are put on the union of these, up to this many numbers.
-_MOST_UNITED = 2**28
+_MOST_UNITED = 2**28  # functions on grids of their own are put on the union of these, up to this many numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,24 +77,23 @@ class StepFunction:
         """Return the value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
         check_choice(side, "side", ("left", "right"))
         t = as_floats(t, "t")
+        values = self.values if self.values.size else np.array([self.initial])
         index = lookup(self.times, t, side)
-        if not self.values.size:
-            return scalar_like(np.full(t.shape, self.initial), t)
         # No copy of all values: a part of a sample may ask for few of them.
-        return scalar_like(np.where(index > 0, self.values[np.maximum(index - 1, 0)], self.initial), t)
+        return scalar_like(np.where(index > 0, values[np.maximum(index - 1, 0)], self.initial), t)
 
     def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
         r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.
 
-        Sums run from the largest ``upper`` downwards (from a single ``lower`` upwards when there are
-        several ``upper``), so that the area under a small tail is not the difference of two large ones.
+        Sums run from the largest ``upper`` downwards (from a single ``lower`` upwards when there are several
+        ``upper``), so that the area under a small tail is not the difference of two large ones.
         """
         lower, upper = as_floats(lower, "lower"), as_floats(upper, "upper")
         start, stop = broadcast(lower=lower, upper=upper)
         if not start.size:
             return np.zeros(start.shape)
-        if (start > stop).any():
-            refuse_first(start > stop, start, f"lower must not exceed upper, {stop[start > stop][0]:g}")
+        for end in stop[start > stop][:1]:
+            refuse_first(start > stop, start, f"lower must not exceed upper, {end:g}")
         anchor = float(lower) if upper.ndim and not lower.ndim else float(upper.max())
         return scalar_like(self._antiderivative(stop, anchor) - self._antiderivative(start, anchor), start)
 
@@ -134,19 +132,19 @@ def table_of_steps(
         raise ValueError("functions is empty: at least one curve is needed.")
     for row, function in enumerate(functions):
         if not are_step_functions([function]):
-            kind = type(function).__name__
-            raise TypeError(
-                f"functions must be step functions with x and y, but row {row} is of type {kind}."
-            )
-    shared, end = functions[0].x, min(map(_last_known, functions))
+            what = f"row {row} is of type {type(function).__name__}"
+            raise TypeError(f"functions must be step functions with x and y, but {what}.")
+    domains = [(getattr(function, "domain", None) or (None, None))[1] for function in functions]
+    end = min(float(f.x[-1] if last is None else last) for f, last in zip(functions, domains, strict=True))
+    shared = functions[0].x
     alike = all(f.x is shared or np.array_equal(f.x, shared) for f in functions)
     steps = shared if alike else np.concatenate([f.x for f in functions])
     times = np.unique(np.append(np.asarray(steps, dtype=np.float64), end))
     times = times if known_for_good else times[times <= end]
     if len(functions) * times.size > _MOST_UNITED:
+        n = f"{len(functions):,} of them have {times.size:,} steps in all"
         raise ValueError(
-            f"functions must share their steps where they are many, but {len(functions):,} of them have "
-            f"{times.size:,} steps in all: give an array at common times."
+            f"functions must share their steps where they are many, but {n}: give an array at common times."
         )
     table = np.empty((len(functions), times.size))
     index = np.searchsorted(shared, times, side="right")
@@ -159,15 +157,8 @@ def table_of_steps(
 
 def are_step_functions(values: Any) -> bool:
     """Whether these are what scikit-survival's ``predict_survival_function`` returns."""
-    if not isinstance(values, list | tuple | np.ndarray) or not len(values):
-        return False
-    return hasattr(values[0], "x") and hasattr(values[0], "y")
-
-
-def _last_known(function: Any) -> float:
-    """Return up to when a step function of scikit-survival is known."""
-    domain = getattr(function, "domain", None)
-    return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
+    some = isinstance(values, list | tuple | np.ndarray) and len(values) > 0
+    return some and hasattr(values[0], "x") and hasattr(values[0], "y")
 
 
 def check_increasing(times: FloatArray) -> None:

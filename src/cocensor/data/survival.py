@@ -1,12 +1,12 @@
-"""Right-censored outcomes, validated once and frozen."""
+"""Right-censored outcomes, validated once and frozen, and samples of them with all that is known of subjects."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import (
+    NO_COMPETING_EVENTS,
     BoolArray,
     FloatArray,
-    as_events,
     as_flags,
     as_frame,
     as_times,
@@ -39,10 +39,7 @@ from cocensor.data.ids import check_same_order, row_labels
 from cocensor.data.risk_table import RiskTable
 
 # Censorings look like an unmarked end of study where so much of follow-up, up to its end, has so many of them.
-_LAST = 0.1
-_LEAST = 10
-_SHARE = 0.25
-_RATE = 5.0
+_LAST, _LEAST, _SHARE, _RATE = 0.1, 10, 0.25, 5.0
 _ENDED = re.compile(
     r"administrative|\b(end|close) of (the )?(study|trial|follow)|\bdata (lock|cut)|\bstudy (end|clos)", re.I
 )
@@ -52,10 +49,9 @@ _ENDED = re.compile(
 class Survival:
     r"""Right-censored outcomes :math:`(t_i, \delta_i)`, validated once and frozen.
 
-    With latent event time :math:`E_i` and dropout time :math:`C_i`, a subject shows
-    :math:`t_i = \min(E_i, C_i)` and :math:`\delta_i = 1[E_i \le C_i]`. A censored subject may be marked
-    as *administratively* censored (end of the study): then only :math:`C_i > t_i` is known of its
-    dropout, and the end of the study is taken to be independent of both E and C.
+    With latent event time :math:`E_i` and dropout time :math:`C_i`, a subject shows :math:`t_i = \min(E_i, C_i)` and
+    :math:`\delta_i = 1[E_i \le C_i]`. A censored subject may be marked as *administratively* censored (end of the
+    study): then only :math:`C_i > t_i` is known of its dropout, and the end of the study is independent of E and C.
 
     Parameters
     ----------
@@ -71,10 +67,9 @@ class Survival:
 
     Notes
     -----
-    At one time events come first, then dropouts, then administrative censorings. Lists, numpy arrays,
-    columns of pandas, polars and pyarrow frames, and torch tensors are taken; see also
-    :meth:`from_frame`, :meth:`coerce` and, for an end of study that no column marks, :meth:`from_dates` and
-    :meth:`from_follow_up`. The arrays are copied, so that what is cached stays true.
+    At one time events come first, then dropouts, then administrative censorings. Lists, numpy arrays, columns of
+    pandas, polars and pyarrow frames, and torch tensors are taken, and copied; see also :meth:`from_frame`,
+    :meth:`coerce` and, for an end of study that no column marks, :meth:`from_dates` and :meth:`from_follow_up`.
 
     Examples
     --------
@@ -98,7 +93,7 @@ class Survival:
         if not times.size:
             raise ValueError("time is empty: at least one subject is needed.")
         times += 0.0  # -0.0 becomes 0.0
-        events = as_events(event)
+        events = as_flags(event, "event", NO_COMPETING_EVENTS)
         check_length(events, "event", times.size, "time")
         check_same_order(row_labels(time), row_labels(event), ("time", "event"))
         flags = None
@@ -131,8 +126,7 @@ class Survival:
         """
         from cocensor.data.tables import Columns, Table
 
-        columns = Columns(event, time, administrative, reason=reason)
-        return columns.read(Table.of(frame, "frame"))
+        return Columns(event, time, administrative, reason=reason).read(Table.of(frame, "frame"))
 
     @classmethod
     def trusted(
@@ -246,10 +240,8 @@ class Survival:
         >>> Survival.from_latent([2.0, 5.0, 9.0], [3.0, 4.0, 9.5], study_end=8.0).administrative
         array([False, False,  True])
         """
-        e, c = broadcast(
-            event_time=as_times(event_time, "event_time"),
-            dropout_time=as_times(dropout_time, "dropout_time"),
-        )
+        latent = {"event_time": event_time, "dropout_time": dropout_time}
+        e, c = broadcast(**{name: as_times(times, name) for name, times in latent.items()})
         time = np.minimum(e, c)
         if study_end is None:
             return cls(time, e <= c)
@@ -282,13 +274,10 @@ class Survival:
             numbers = [field for field in names if y.dtype[field].kind in "iuf"]
             if len(flags) == 1 and len(numbers) == 1:
                 return cls(y[numbers[0]], y[flags[0]])
-            raise ValueError(
-                f"{name} must have one boolean and one numeric field, but its fields are {y.dtype.descr}."
-            )
-        raise TypeError(
-            f"{name} must be a Survival, a structured array or a tuple (time, event), "
-            f"but is of type {type(y).__name__}{what_to_write(y, name)}."
-        )
+            rule = f"{name} must have one boolean and one numeric field"
+            raise ValueError(f"{rule}, but its fields are {y.dtype.descr}.")
+        rule = f"{name} must be a Survival, a structured array or a tuple (time, event)"
+        raise TypeError(f"{rule}, but is of type {type(y).__name__}{what_to_write(y, name)}.")
 
     def __len__(self) -> int:
         return int(self.time.size)
@@ -337,10 +326,8 @@ class Survival:
     @cached_property
     def reasons(self) -> tuple[str, ...]:
         """The reasons of dropouts, the most frequent first; empty where none are named."""
-        if self.reason is None:
-            return ()
-        counts = Counter(sorted(self.reason[self.dropout].tolist()))
-        return tuple(reason for reason, _ in counts.most_common())
+        given = [] if self.reason is None else sorted(self.reason[self.dropout].tolist())
+        return tuple(reason for reason, _ in Counter(given).most_common())
 
     @cached_property
     def t_max(self) -> float:
@@ -355,10 +342,9 @@ class Survival:
     @cached_property
     def risk_table(self) -> RiskTable:
         """Distinct times with the numbers at risk, of events and of censorings; sorted only once."""
-        # A time that is not negative leaves its sign bit unused, and the bits of such floats order as
-        # integers do. Shifted left, they make room for "censored" in the lowest bit: one sort of plain
-        # integers orders by time, events first, in less than half the time of an argsort. Ordered by bins before,
-        # they take half of that again.
+        # A time that is not negative leaves its sign bit unused, and the bits of such floats order as integers do.
+        # Shifted left, they make room for "censored" in the lowest bit: one sort of plain integers orders by time,
+        # events first, in less than half the time of an argsort. Ordered by bins before, they take half of that again.
         keys = self.time.view(np.uint64) << np.uint64(1)
         keys |= ~self.event
         bins = in_bins(self.time, self.time.min(), self.time.max())
@@ -371,13 +357,11 @@ class Survival:
         n = times.size
         count: type[np.signedinteger[Any]] = np.int32 if n < 2**31 else np.int64
         first = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1])))
+        at_risk = (n - first).astype(count)
         if first.size == n:
-            leaving = censored.astype(count)
-            at_risk = np.arange(n, 0, -1, dtype=count)
-            events = (~censored).astype(count)
+            leaving, events = censored.astype(count), (~censored).astype(count)
         else:
             times = times[first]
-            at_risk = (n - first).astype(count)
             leaving = np.add.reduceat(censored, first, dtype=count)
             events = -np.diff(at_risk, append=0) - leaving
         if self.administrative is None:
@@ -387,9 +371,7 @@ class Survival:
         return RiskTable(times, at_risk, events, leaving - ended, ended)
 
     def weighted_risk_table(self, sample_weight: Any) -> RiskTable:
-        """Return the risk table for case weights, where a subject of weight w counts w times.
-
-        Whoever has the weight 0 is left out.
+        """Return the risk table for case weights, where a subject of weight w counts w times; who has 0 is left out.
 
         Examples
         --------
@@ -399,17 +381,61 @@ class Survival:
         [3.5, 2.5, 0.5]
         """
         weight = as_weights(sample_weight, len(self))
-        times, row = np.unique(self.time[weight > 0], return_inverse=True)
-
-        def total(kind: BoolArray) -> FloatArray:
-            return np.asarray(np.bincount(row, (weight * kind)[weight > 0]), dtype=np.float64)
-
-        events, dropouts = total(self.event), total(self.dropout)
-        ended = None if self.administrative is None else total(self.administrative)
+        kept = weight > 0
+        times, row = np.unique(self.time[kept], return_inverse=True)
+        ends = np.zeros_like(self.event) if self.administrative is None else self.administrative
+        totals = [np.bincount(row, (weight * kind)[kept]) for kind in (self.event, self.dropout, ends)]
         # Summed in the order in which RiskTable takes them off again: who leaves last leaves exactly nobody.
-        kinds = [events, dropouts, np.zeros_like(events) if ended is None else ended]
-        at_risk = np.cumsum(np.column_stack(kinds).ravel()[::-1])[::-1][:: len(kinds)]
-        return RiskTable(times, at_risk, events, dropouts, ended)
+        at_risk = np.cumsum(np.column_stack(totals).ravel()[::-1])[::-1][:: len(totals)]
+        events, dropouts, ended = totals
+        return RiskTable(times, at_risk, events, dropouts, None if self.administrative is None else ended)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Outcomes, and by subject what else is known.
+
+    Attributes
+    ----------
+    y : Survival
+    x : array, frame or Covariates, optional
+        Covariates.
+    weight : array, optional
+        Sampling weights; None for 1 each.
+    cluster : array, optional
+        Labels of the cluster that each subject belongs to; None where all are independent of each other.
+    folds : array, optional
+        Labels of the fold that each subject's prediction comes from, where predictions are out-of-fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import Survival
+    >>> from cocensor.data import Sample
+    >>> sample = Sample(Survival([1.0, 2.0, 3.0], [1, 0, 1]), x=np.array([[0.5], [1.5], [2.5]]))
+    >>> len(sample), sample[np.array([2, 2])].x[:, 0]
+    (3, array([2.5, 2.5]))
+    """
+
+    y: Survival
+    x: Any = field(default=None, repr=False)
+    weight: FloatArray | None = field(default=None, repr=False)
+    cluster: npt.NDArray[Any] | None = field(default=None, repr=False)
+    folds: npt.NDArray[Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "cluster", "folds"):
+            if getattr(self, name) is not None:
+                check_length(getattr(self, name), name, len(self.y), "y")
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Some subjects, repeats allowed."""
+        columns = {own.name: getattr(self, own.name) for own in fields(self)}
+        some: dict[str, Any] = {name: None if own is None else own[rows] for name, own in columns.items()}
+        return type(self)(**some)
 
 
 def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
@@ -419,7 +445,14 @@ def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
     quarter of all, and their rate per time at risk is there at least 5 times that before. Dropout at a steady rate does
     not look like that. Ends of study that are spread out, as where subjects enter over years, are not found.
     """
-    shares = {name: share for name, y in samples.items() if (share := _share_at_end(y)) is not None}
+    shares = {}
+    for name, y in samples.items():
+        start, n = (1.0 - _LAST) * y.t_max, len(y) - y.n_events
+        late = int(np.count_nonzero(~y.event & (y.time > start)))
+        if y.administrative is None and late >= max(_LEAST, _SHARE * n):
+            before, after = np.minimum(y.time, start).sum(), np.maximum(y.time - start, 0.0).sum()
+            if late * before >= _RATE * (n - late) * after:
+                shares[name] = late / n
     return [noted("unmarked_end", shares=shares)] if shares else []
 
 
@@ -431,19 +464,6 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
         for reason in y.reasons
         if _ENDED.search(reason)
     ]
-
-
-def _share_at_end(y: Survival) -> float | None:
-    """Return the share of censorings in the last tenth of follow-up, where that looks like the end of a study."""
-    if y.administrative is not None:
-        return None
-    start = (1.0 - _LAST) * y.t_max
-    late = int(np.count_nonzero(~y.event & (y.time > start)))
-    early = len(y) - y.n_events - late
-    if late < _LEAST or late < _SHARE * (late + early):
-        return None
-    exposed_late, exposed_early = np.maximum(y.time - start, 0.0).sum(), np.minimum(y.time, start).sum()
-    return late / (late + early) if late * exposed_early >= _RATE * early * exposed_late else None
 
 
 def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:
@@ -466,42 +486,33 @@ def as_reasons(
     check_length(values, name, dropout.size, "time")
     reasons = np.full(dropout.size, None, dtype=object)
     for row in np.flatnonzero(dropout):
-        text = "" if values[row] is None else spelled(values[row]).strip()
-        if not text:
-            rule = f"{name} must be given for each dropout, if only as 'unknown'"
-            refuse_at((first + int(row),), values[row], rule)
-        reasons[row] = text
+        reasons[row] = "" if values[row] is None else spelled(values[row]).strip()
+        if not reasons[row]:
+            refuse_at(
+                (first + int(row),),
+                values[row],
+                f"{name} must be given for each dropout, if only as 'unknown'",
+            )
     return reasons
 
 
 def what_to_write(y: Any, name: str) -> str:
     """Return the end of a refusal of ``y``: the call for a frame, or for an array of two columns, else nothing."""
     if nw.dependencies.is_into_dataframe(y):
-        return _of_frame(as_frame(y, name), name)
-    if getattr(y, "ndim", None) == 2 and y.shape[1] == 2:
-        return _of_two_columns(to_numpy(y, name), name)
-    return ""
-
-
-def _of_frame(frame: nw.DataFrame[Any], name: str) -> str:
-    numeric = {
-        column.name: column
-        for column in frame.iter_columns()
-        if column.dtype.is_numeric() or column.dtype == nw.Boolean
-    }
-    flags = [name for name, column in numeric.items() if _are_flags(column.drop_nulls().to_numpy())]
-    times = [name for name in numeric if name not in flags]
-    time, event = (repr(names[0]) if len(names) == 1 else "…" for names in (times, flags))
-    unsure = frame.columns and "…" in (time, event)
-    rest = f", where its columns are {listed(frame.columns)}" if unsure else ""
-    return f": write Survival.from_frame({name}, time={time}, event={event}){rest}"
-
-
-def _of_two_columns(table: Any, name: str) -> str:
-    first, second = _are_flags(table[:, 0]), _are_flags(table[:, 1])
-    time, event = (1, 0) if first and not second else (0, 1)
+        frame = as_frame(y, name)
+        numeric = [own for own in frame.iter_columns() if own.dtype.is_numeric() or own.dtype == nw.Boolean]
+        flags = [own.name for own in numeric if _are_flags(own.drop_nulls().to_numpy())]
+        times = [own.name for own in numeric if own.name not in flags]
+        time, event = (repr(names[0]) if len(names) == 1 else "…" for names in (times, flags))
+        unsure = frame.columns and "…" in (time, event)
+        rest = f", where its columns are {listed(frame.columns)}" if unsure else ""
+        return f": write Survival.from_frame({name}, time={time}, event={event}){rest}"
+    if getattr(y, "ndim", None) != 2 or y.shape[1] != 2:
+        return ""
+    first, second = map(_are_flags, to_numpy(y, name).T)
+    places = (1, 0) if first and not second else (0, 1)
     rest = " if its first column holds the times" if first == second else ""
-    return f": write Survival({name}[:, {time}], {name}[:, {event}]){rest}"
+    return f": write Survival({name}[:, {places[0]}], {name}[:, {places[1]}]){rest}"
 
 
 def _are_flags(values: Any) -> bool:

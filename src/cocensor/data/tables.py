@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NoReturn
 
@@ -32,17 +32,15 @@ from cocensor._checks import (
     spelled,
 )
 from cocensor._notes import Note, noted
-from cocensor.data.dates import UNITS, check_date_format, from_dates, from_follow_up, is_date
+from cocensor.data.dates import UNITS, as_date, check_date_format, from_dates, from_follow_up
 from cocensor.data.ids import row_labels
 from cocensor.data.survival import Survival, as_reasons, dropout_of
 from cocensor.data.times import TimeAxis
 
 #: A number as files spell it, with a decimal point.
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-#: What a column that says yes or no may have.
-FLAGS = "TRUE and FALSE or 1 and 0"
-#: What a column of ids may have.
-IDS = "whole numbers or texts"
+FLAGS = "TRUE and FALSE or 1 and 0"  # what a column that says yes or no may have
+IDS = "whole numbers or texts"  # what a column of ids may have
 #: What pandas calls the column of an index without a name, in CSV and in Parquet.
 INDEX = ("", "__index_level_0__")
 _STILL = ": for subjects still under observation, give the data lock"
@@ -50,7 +48,7 @@ _STILL = ": for subjects still under observation, give the data lock"
 
 def is_text(kind: Any) -> bool:
     """Whether a column of this narwhals type has texts, or categories."""
-    return kind == nw.String or is_category(kind)
+    return bool(kind == nw.String or is_category(kind))
 
 
 def is_category(kind: Any) -> bool:
@@ -84,22 +82,15 @@ def categories(values: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:
 class Table:
     """Rows of a frame, of a file or of a part of it, or of an array, whose columns are known by number."""
 
-    #: What refusals call it: a file, or an argument.
-    name: str
-    #: A narwhals.DataFrame, or an array of shape (n, p).
-    data: Any
-    #: The number of its first row in the table that it is a part of.
-    first: int = 0
-    #: The column of row labels that pandas has written into its file.
-    index: str | None = None
-    #: The decimal mark of its file.
-    decimal: str = "."
-    #: Whether texts are texts; those of a CSV file may be meant as whole numbers.
-    is_typed: bool = True
-    #: By column, why it cannot be read; refused where the column is asked for.
-    doubts: Mapping[str, str] = field(default_factory=dict)
-    #: What was decided in reading its file.
-    notes: Sequence[Note] = ()
+    name: str  # what refusals call it: a file, or an argument
+    data: Any  # a narwhals.DataFrame, or an array of shape (n, p)
+    first: int = 0  # the number of its first row in the table that it is a part of
+    index: str | None = None  # the column of row labels that pandas has written into its file
+    decimal: str = "."  # the decimal mark of its file
+    is_typed: bool = True  # whether texts are texts; those of a CSV file may be meant as whole numbers
+    doubts: Mapping[str, str] = field(default_factory=dict)  # by column, why it cannot be read; refused there
+    notes: Sequence[Note] = ()  # what was decided in reading its file
+    go_on: str = ""  # what else can be done where values are refused
 
     @classmethod
     def of(cls, frame: Any, name: str, first: int = 0) -> Table:
@@ -147,20 +138,20 @@ class Table:
             return np.array(values.to_list(), dtype=object)
         return (values.cast(nw.Float64) if kind.is_decimal() else values).to_numpy()
 
-    def values(self, column: Any, go_on: str = "") -> npt.NDArray[Any]:
-        """Return a column as numpy has it, without missing values; ``go_on`` ends a refusal: what else can be done."""
+    def values(self, column: Any) -> npt.NDArray[Any]:
+        """Return a column as numpy has it, without missing values."""
         values = self.sparse(column)
         for row in _missing_rows(values)[:1]:
-            raise ValueError(f"{self.name}: column {column!r} has no value in {self.row(row)}{go_on}.")
+            self._refuse(column, f"has no value in {self.row(row)}")
         return values
 
     def texts(self, column: Any) -> list[str]:
         """Return the values of a column as texts, none of them missing."""
         return [spelled(value) for value in self.values(column).tolist()]
 
-    def numbers(self, column: Any, go_on: str = "") -> npt.NDArray[Any]:
+    def numbers(self, column: Any) -> npt.NDArray[Any]:
         """Return a column of finite numbers in its own precision; a text among them is pointed at."""
-        values = self.values(column, go_on)
+        values = self.values(column)
         if values.dtype.kind in "OUS":
             objects = values
             values, bad = floats_of_objects(values)
@@ -168,10 +159,10 @@ class Table:
                 texts = [row for row, value in enumerate(objects) if isinstance(value, str | bytes)]
                 # A text that is no number at all says more than one that is.
                 row = min(texts, key=lambda row: self._spells_number(str(objects[row])), default=bad[0])
-                self._refuse(column, row, objects[row], "must have numbers", go_on)
+                self._refuse_row(column, row, objects[row], "must have numbers")
         if values.dtype.kind not in "biuf":
-            self._refuse_kind(column, "numbers", go_on)
-        self.refuse_first(column, np.isinf(values), values, "must be finite", go_on)
+            self._refuse(column, f"must have numbers, but has type {self.kind(column)}")
+        self.refuse_first(column, np.isinf(values), values, "must be finite")
         return values
 
     def times(self, column: Any) -> FloatArray:
@@ -190,24 +181,24 @@ class Table:
             flags, bad = np.isin(texts, ("true", "1")), ~np.isin(texts, ("true", "false", "1", "0"))
         for row in np.flatnonzero(bad)[:1]:
             of_number = limit if self._spells_number(spelled(values[row])) else ""
-            self._refuse(column, row, values[row], f"must have {FLAGS}{of_number}")
+            self._refuse_row(column, row, values[row], f"must have {FLAGS}{of_number}")
         return flags
 
-    def covariate(self, column: Any, go_on: str = "") -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
+    def covariate(self, column: Any) -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
         """Return finite numbers and None, or the places of categories among their levels, and these levels."""
-        values = self.values(column, go_on)
+        values = self.values(column)
         if isinstance(self.data, np.ndarray) or not is_category(self.kind(column)):
             if values.dtype.kind not in "biufOUS":
-                self._refuse_kind(column, "numbers or categories", go_on)
+                self._refuse(column, f"must have numbers or categories, but has type {self.kind(column)}")
             if values.dtype.kind in "biuf" or not any(isinstance(value, str) for value in values.tolist()):
-                return np.asarray(self.numbers(column, go_on), dtype=np.float64), None
+                return np.asarray(self.numbers(column), dtype=np.float64), None
             self._check_levels(column, *categories(values.tolist()))
         return categories(values.tolist())
 
     def ids(self, column: str) -> list[Any]:
         """Return a column of ids, whole numbers or texts."""
         if not may_be_id(self.kind(column)):
-            self._refuse_kind(column, IDS)
+            self._refuse(column, f"must have {IDS}, but has type {self.kind(column)}")
         values = self.values(column)
         if values.dtype.kind == "f":
             self.refuse_first(column, values != np.floor(values), values, f"must have {IDS}")
@@ -238,20 +229,17 @@ class Table:
         """Return what refusals call a row."""
         return f"row {self.first + row}"
 
-    def refuse_first(
-        self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str, go_on: str = ""
-    ) -> None:
+    def refuse_first(self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str) -> None:
         """Refuse the first row where a column breaks a ``rule``, if any."""
         for row in np.flatnonzero(bad)[:1]:
-            self._refuse(column, row, values[row], rule, go_on)
+            self._refuse_row(column, row, values[row], rule)
 
-    def _refuse(self, column: Any, row: int, value: Any, rule: str, go_on: str = "") -> NoReturn:
+    def _refuse_row(self, column: Any, row: int, value: Any, rule: str) -> NoReturn:
         shown = value.item() if isinstance(value, np.generic) else value
-        raise ValueError(f"{self.name}: column {column!r} {rule}, but {self.row(row)} is {shown!r}{go_on}.")
+        self._refuse(column, f"{rule}, but {self.row(row)} is {shown!r}")
 
-    def _refuse_kind(self, column: Any, rule: str, go_on: str = "") -> NoReturn:
-        kind = self.kind(column)
-        raise ValueError(f"{self.name}: column {column!r} must have {rule}, but has type {kind}{go_on}.")
+    def _refuse(self, column: Any, why: str) -> NoReturn:
+        raise ValueError(f"{self.name}: column {column!r} {why}{self.go_on}.")
 
     def _check_levels(self, column: Any, codes: FloatArray, levels: Sequence[str]) -> None:
         """Refuse texts of which most are meant as numbers, whatever marks they have."""
@@ -294,44 +282,39 @@ class Columns:
     follow_up: str | None = None
     entry: str | None = None
     exit: str | None = None
-    #: A column, or a date.
-    data_lock: str | None = None
-    #: The unit that dates give times in; without dates, the one that times are measured in.
-    time_unit: str | None = None
+    data_lock: str | None = None  # a column, or a date
+    time_unit: str | None = (
+        None  # the unit that dates give times in; without dates, the one they are measured in
+    )
     reason: str | None = None
     date_format: str | None = None
     id: str | None = None
     covariates: tuple[str, ...] = ()
-    #: Whether refusals name arguments as options of the command line.
-    are_options: bool = False
+    are_options: bool = False  # whether refusals name arguments as options of the command line
 
     def __post_init__(self) -> None:
         time, entry, end, lock, form = map(
             self._called, ("time", "entry", "exit", "data_lock", "date_format")
         )
-        dates = self._given("entry", "exit", "data_lock")
+        dates, all_dates = self._given("entry", "exit", "data_lock"), f"{entry}, {end} and {lock}"
         if self.time is None and not dates:
-            raise ValueError(f"{time} COLUMN is needed, or dates: {entry}, {end} and {lock}.")
+            raise ValueError(f"{time} COLUMN is needed, or dates: {all_dates}.")
         if self.time is not None and dates:
             delayed = " (delayed entry is not supported yet)" if dates == [entry] else ""
             raise ValueError(f"{time} and {dates[0]} are two ways to give times: use one of them{delayed}.")
         if dates and len(dates) < 3:
-            raise ValueError(
-                f"{entry}, {end} and {lock} must be given together, but only {' and '.join(dates)} came."
-            )
+            raise ValueError(f"{all_dates} must be given together, but only {' and '.join(dates)} came.")
         if self.date_format is not None and not dates:
-            raise ValueError(f"{form} must come with {entry}, {end} and {lock}, but is {self.date_format!r}.")
+            raise ValueError(f"{form} must come with {all_dates}, but is {self.date_format!r}.")
         check_date_format(self.date_format, form)
         ends = self._given("data_lock", "follow_up", "administrative")
         if len(ends) > 1:
-            raise ValueError(
-                f"{ends[0]} and {ends[1]} are two ways to mark the end of the study: use one of them."
-            )
-        if self.time_unit is not None:
-            if dates:
-                check_choice(self.time_unit, self._called("time_unit"), tuple(UNITS))
-            elif not self.time_unit.strip():
-                raise ValueError(f"{self._called('time_unit')} must not be empty.")
+            ways = "are two ways to mark the end of the study: use one of them"
+            raise ValueError(f"{ends[0]} and {ends[1]} {ways}.")
+        if self.time_unit is not None and dates:
+            check_choice(self.time_unit, self._called("time_unit"), tuple(UNITS))
+        elif self.time_unit is not None and not self.time_unit.strip():
+            raise ValueError(f"{self._called('time_unit')} must not be empty.")
         others = {column: f"the column of {self._called(name)}" for name, column in self.by_argument.items()}
         for column in [*repeated(self.covariates), *(name for name in self.covariates if name in others)][:1]:
             of = others.get(column, "a column twice")
@@ -356,15 +339,15 @@ class Columns:
         """The name and the unit of time; a column that is called as a unit is in it unless another is named."""
         if self.time is None:
             return TimeAxis(unit=self.time_unit or "days")
-        return TimeAxis(self.time, self.time_unit or self._unit_in_name)
+        name = self.time.strip().lower()
+        return TimeAxis(self.time, self.time_unit or (name if name in UNITS else None))
 
     @property
     def notes(self) -> list[Note]:
         """A caution where a column is called as one unit, and said to be in another."""
-        unit, named = self.time_unit, self._unit_in_name
-        if unit is None or named is None or unit.lower() == named:
-            return []
-        return [noted("unit_in_name", unit=unit, column=self.time)]
+        unit, name = self.time_unit or "", (self.time or "").strip().lower()
+        doubtful = unit and name in UNITS and unit.lower() != name
+        return [noted("unit_in_name", unit=unit, column=self.time)] if doubtful else []
 
     def read(self, table: Table, *, training: bool = False) -> Survival:
         """Return the outcomes in a table; a training sample may do without reasons."""
@@ -373,11 +356,17 @@ class Columns:
         event = table.flags(self.event, NO_COMPETING_EVENTS)
         ended: BoolArray | None = None
         if self.entry is not None and self.exit is not None:
-            days = table.values(self.entry), table.values(self.exit, _STILL), event, self._lock(table)
+            entry, left = table.values(self.entry), replace(table, go_on=_STILL).values(self.exit)
+            lock: Any = self.data_lock
+            if lock is not None and not self._single_lock:
+                if not table.has(lock):
+                    day = f"{date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}"
+                    rule = f"{self._called('data_lock')} must be a date such as {day}, or a column of {table.name}"
+                    raise ValueError(f"{rule}, but is {lock!r}.")
+                lock = table.values(lock)
+            how = self.time_unit or "days", self.date_format, self._column, table.first
             with naming(table.name):
-                time, event, ended = from_dates(
-                    *days, self.time_unit or "days", self.date_format, self._column, table.first
-                )
+                time, event, ended = from_dates(entry, left, event, lock, *how)
         else:
             time = table.times(self.time)
         if self.follow_up is not None:
@@ -396,24 +385,8 @@ class Columns:
         return Survival.trusted(time, event, ended, reason, table.labels if table.index is None else None)
 
     @property
-    def _unit_in_name(self) -> str | None:
-        name = "" if self.time is None else self.time.strip().lower()
-        return name if name in UNITS else None
-
-    @property
     def _single_lock(self) -> bool:
-        return self.data_lock is not None and is_date(self.data_lock, self.date_format)
-
-    def _lock(self, table: Table) -> Any:
-        if self.data_lock is None or self._single_lock:
-            return self.data_lock
-        if not table.has(self.data_lock):
-            raise ValueError(
-                f"{self._called('data_lock')} must be a date such as "
-                f"{date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}, or a column of {table.name}, but is "
-                f"{self.data_lock!r}."
-            )
-        return table.values(self.data_lock)
+        return self.data_lock is not None and as_date(self.data_lock, self.date_format) is not None
 
     def _column(self, argument: str) -> str:
         """Return what refusals call the values of an argument."""

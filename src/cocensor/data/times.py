@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,7 @@ from cocensor._checks import FloatArray, IntArray, as_times, as_vector, read_onl
 from cocensor._numerics import lookup
 from cocensor.data.dates import UNITS
 
-#: Marks on an axis have at most so many steps between them.
-_MOST_STEPS = 6
+_MOST_STEPS = 6  # marks on an axis have at most so many steps between them
 _TINY = 1e-300
 #: Months are counted in parts and multiples of years.
 _STEPS_IN_MONTHS = (1.0, 2.0, 3.0, 6.0, 12.0, 24.0, 36.0, 60.0)
@@ -27,18 +25,16 @@ class TimeGrid:
 
     times: FloatArray
     sorted: FloatArray
-    #: For each of the times its place among the sorted ones; None where these are the same.
-    place: npt.NDArray[np.intp] | None
+    place: npt.NDArray[np.intp] | None  # of each among the sorted ones; None where these are the same
 
     @classmethod
     def of(cls, times: npt.ArrayLike | TimeGrid) -> TimeGrid:
         """The grid of ``times``, of which there must be at least one."""
         if isinstance(times, TimeGrid):
             return times
-        given = as_times(as_vector(times, "times", copy=True, single=True), "times")
+        given = read_only(as_times(as_vector(times, "times", copy=True, single=True), "times"))
         if not given.size:
             raise ValueError("times is empty: at least one time is needed.")
-        given = read_only(given)
         if (np.diff(given) > 0).all():
             return cls(given, given, None)
         distinct, place = np.unique(given, return_inverse=True)
@@ -75,13 +71,6 @@ class TimeGrid:
         """``values`` in the order of the times given (in the last axis) by sorted time: what :meth:`restore` undoes."""
         return values if self.place is None else values[..., np.unique(self.place, return_index=True)[1]]
 
-    def sorted_table(self, table: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-        """Return a table by sorted time; columns of one time that differ are refused."""
-        by_time = self.by_sorted(table)
-        if self.place is not None and not np.array_equal(self.restore(by_time), table, equal_nan=True):
-            raise ValueError(f"{name} must have equal columns where times are repeated.")
-        return by_time
-
 
 @dataclass(frozen=True)
 class TimeAxis:
@@ -100,7 +89,7 @@ class TimeAxis:
 
     def __post_init__(self) -> None:
         for argument, text in (("time_name", self.name), ("time_unit", self.unit)):
-            if not (text is None or isinstance(text, str)):
+            if text is not None and not isinstance(text, str):
                 raise TypeError(f"{argument} must be a text, but is of type {type(text).__name__}.")
             if text is not None and not text.strip():
                 raise ValueError(f"{argument} must not be empty, but is {text!r}.")
@@ -124,7 +113,12 @@ class TimeAxis:
         """A handful of round times from ``start`` to ``end``, as an axis is marked."""
         if not start < end:
             return [start]
-        step = _step(end - start, self.unit)
+        least = (end - start) / _MOST_STEPS
+        steps: Sequence[float] = _STEPS_IN_MONTHS
+        if self.unit != "months" or end - start < 2.0 or least > steps[-1]:
+            power = 10.0 ** floor(log10(max(least, _TINY)))
+            steps = [k * power for k in (1.0, 2.0, 5.0, 10.0)]
+        step = next(step for step in steps if least <= step * (1 + 1e-9))
         first, last = ceil(start / step - 1e-9), floor(end / step + 1e-9)
         return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
@@ -139,14 +133,5 @@ def with_unit(times: Sequence[str], unit: str | None) -> str:
     """Times that are written already, in a list, with their unit where it is known."""
     *others, last = times
     listed = f"{', '.join(others)} and {last}" if others else last
-    if unit is None:
-        return listed
-    return f"{listed} {unit.removesuffix('s') if listed == '1' and unit in UNITS else unit}"
-
-
-def _step(width: float, unit: str | None) -> float:
-    """The smallest round step that ``width`` holds at most a handful of."""
-    if unit == "months" and 2.0 <= width <= _MOST_STEPS * _STEPS_IN_MONTHS[-1]:
-        return next(step for step in _STEPS_IN_MONTHS if width <= _MOST_STEPS * step)
-    power = 10.0 ** floor(log10(max(width / _MOST_STEPS, _TINY)))
-    return next(k * power for k in (1.0, 2.0, 5.0, 10.0) if width <= _MOST_STEPS * k * power * (1 + 1e-9))
+    singular = listed == "1" and unit in UNITS
+    return listed if unit is None else f"{listed} {unit.removesuffix('s') if singular else unit}"

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from cocensor._cached import cached_property
 from cocensor._checks import IntArray, listed, refuse_column, row_blocks
 from cocensor.data.files import first_sentence
+from cocensor.data.ids import Identified
 from cocensor.data.tables import Table, is_text, may_be_id, repeated
 from cocensor.scale.scan import Keys, hashed
 
@@ -84,7 +85,7 @@ class File(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Files:
+class Files(Identified):
     """Parquet files as one table, whose rows are numbered through in the natural order of their paths.
 
     Picklable: nothing is opened but for the time of reading.
@@ -93,8 +94,6 @@ class Files:
     #: What the user gave, in words.
     given: str
     files: tuple[File, ...]
-    # What a subject has in them, as of other tables with ids.
-    what = "row"
 
     @classmethod
     def of(cls, given: Paths, name: str) -> Files:

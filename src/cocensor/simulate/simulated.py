@@ -13,7 +13,6 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray, as_vector, check_length, read_only
 from cocensor.copulas import Copula
 from cocensor.data import Survival
-from cocensor.data.covariates import column_names
 from cocensor.estimators import CoxPH
 
 
@@ -51,9 +50,8 @@ class SimulatedSurvival(ABC):
     _by_row: ClassVar[tuple[str, ...]] = ("X", "y", "event_time", "dropout_time")
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, read_only(value))
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        vars(self).update({name: read_only(array) for name, array in arrays.items()})
 
     def __len__(self) -> int:
         return len(self.y)
@@ -63,8 +61,7 @@ class SimulatedSurvival(ABC):
         index = np.atleast_1d(np.arange(len(self))[rows])
         if not index.size:
             raise ValueError("rows picks nobody: at least one subject is needed.")
-        picked = {name: _rows(getattr(self, name), index) for name in self._by_row}
-        return replace(self, **picked)
+        return replace(self, **{name: _rows(getattr(self, name), index) for name in self._by_row})
 
     def __repr__(self) -> str:
         return (
@@ -79,8 +76,7 @@ class SimulatedSurvival(ABC):
     @property
     def n_features(self) -> int:
         """The number of columns of X."""
-        names = column_names(self.X)
-        return self.X.shape[1] if names is None else len(names)
+        return int(self.X.shape[1])
 
     @property
     def censoring_rate(self) -> float:
@@ -123,17 +119,14 @@ class SimulatedSurvival(ABC):
 
         z = as_vector(score, "score")
         check_length(z, "score", len(self), "the sample")
-        everyone = np.ones(len(self), dtype=bool)
         hazards = []
         for time in self._latent_order:
-            model = CoxPH().fit(z[:, None], Survival(time, everyone))
+            model = CoxPH().fit(z[:, None], Survival(time, np.ones(len(self), dtype=bool)))
             hazards.append(np.asarray(model.baseline_at_centre_(time)) * model.relative_hazard(z[:, None]))
         return float(kendalltau(*hazards).statistic)
 
 
 def _rows(values: Any, index: npt.NDArray[np.intp]) -> Any:
-    if values is None:
-        return None
-    if column_names(values) is not None:
+    if nw.dependencies.is_into_dataframe(values):
         return nw.from_native(values, eager_only=True)[index].to_native()
-    return values[index]
+    return None if values is None else values[index]

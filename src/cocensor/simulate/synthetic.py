@@ -71,22 +71,19 @@ class SyntheticDesign:
 
     Notes
     -----
-    *Calibration.* Dropout times are proportional to their scale, :math:`c_i = \rho_C c_i^1`. As a tie counts
-    as an event, subject i is censored exactly if :math:`\rho_C < e_i/c_i^1`: the share of the censored is a
-    step function of :math:`\rho_C` that falls by 1/n at each of these ratios. A scale between two neighbouring
-    ratios, here their geometric mean, gives the number of censored subjects nearest to
-    ``censoring_rate`` · n, so that the realised share is off by at most 1/(2n) in every draw. The scale in
-    ``dropout`` then has no say, and the calibrated one differs a little from draw to draw. The paper
-    multiplies the hazard of dropout instead, which is the same model, by factors that pilot runs found and
-    all seeds share.
+    *Calibration.* Dropout times are proportional to their scale, :math:`c_i = \rho_C c_i^1`. As a tie counts as an
+    event, subject i is censored exactly if :math:`\rho_C < e_i/c_i^1`: the share of the censored falls by 1/n at each
+    of these ratios. The scale of a draw, not that in ``dropout``, is the geometric mean of the two neighbouring ratios
+    between which the number of censored subjects is nearest to ``censoring_rate`` · n: the realised share is off by at
+    most 1/(2n) in every draw. The paper multiplies the hazard of dropout, which is the same model, by factors that
+    pilot runs found and all seeds share.
 
     *After a dropout* at c, with a hazard ratio r, the event time of the same draw moves to the e' > c with
     :math:`\Lambda(e') - \Lambda(c) = [\Lambda(e) - \Lambda(c)]/r`, Λ the cumulative hazard of the event. Who drops out,
     and when, stays the same.
 
-    *Random numbers.* Covariates, coefficients, events and dropouts have streams of their own. One seed gives
-    the same covariates, coefficients and event times under every copula, ``dropout`` and
-    ``censoring_rate``.
+    *Random numbers.* Covariates, coefficients, events and dropouts have streams of their own. One seed gives the same
+    covariates, coefficients and event times under every copula, ``dropout`` and ``censoring_rate``.
 
     Examples
     --------
@@ -133,21 +130,18 @@ class SyntheticDesign:
         checked["hidden"] = check_number(self.hidden, "hidden")
         checked["hazard_ratio"] = check_number(self.hazard_ratio, "hazard_ratio", lower=0.0)
         if self.hazard_ratio != 1:
+            where = "where hazard_ratio is not 1"
             if not self.copula.is_independence:
-                raise ValueError(
-                    f"copula must be independence where hazard_ratio is not 1, but is {self.copula!r}."
-                )
+                raise ValueError(f"copula must be independence {where}, but is {self.copula!r}.")
             if self.hidden:
-                raise ValueError(f"hidden must be 0 where hazard_ratio is not 1, but is {self.hidden:g}.")
+                raise ValueError(f"hidden must be 0 {where}, but is {self.hidden:g}.")
         if self.study_end is not None:
             bounds = as_vector(self.study_end, "study_end", single=True)
             if bounds.size not in (1, 2) or not 0 < bounds[0] <= bounds[-1]:
-                raise ValueError(
-                    f"study_end must be a time above 0 or a pair of them in order, but is {self.study_end!r}."
-                )
+                rule = "study_end must be a time above 0 or a pair of them in order"
+                raise ValueError(f"{rule}, but is {self.study_end!r}.")
             checked["study_end"] = float(bounds[0]) if bounds.size == 1 else tuple(bounds.tolist())
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(checked)
 
     @classmethod
     def preset(cls, name: Preset, **changes: Any) -> Self:
@@ -166,9 +160,7 @@ class SyntheticDesign:
 
     def draw(self, seed: int | None = None) -> SyntheticSample:
         """One data set; the same for the same seed, and a new one each time without."""
-        if seed is None:
-            seed = secrets.randbits(63)
-        seed = check_whole(seed, "seed", 0, otherwise=" or None")
+        seed = check_whole(secrets.randbits(63) if seed is None else seed, "seed", 0, otherwise=" or None")
         streams = np.random.SeedSequence(seed).spawn(6)
         covariates, coefficients, event, dropout, unobserved, ends = map(np.random.default_rng, streams)
 
@@ -176,10 +168,10 @@ class SyntheticDesign:
         event_coef, dropout_coef = coefficients.uniform(-1.0, 1.0, size=(2, self.n_features))
         u = open_uniform(event, self.n)
         v = self.copula.sample_given(u, dropout)
-        z = unobserved.standard_normal(self.n) if self.hidden else None
+        hidden = unobserved.standard_normal(self.n) if self.hidden else None
 
         features = _features(X, self.risk)
-        shift = 0.0 if z is None else self.hidden * z
+        shift = 0.0 if hidden is None else self.hidden * hidden
         (event_shape, event_scale), (dropout_shape, dropout_scale) = self.event, self.dropout
         log_event = np.log(event_scale) + _log_time(u, event_shape, _risk(features, event_coef) + shift)
         log_unit = _log_time(v, dropout_shape, _risk(features, dropout_coef) + shift)
@@ -188,19 +180,18 @@ class SyntheticDesign:
                 dropout_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
             event_time, dropout_time = np.exp(log_event), dropout_scale * np.exp(log_unit)
         if self.hazard_ratio != 1:
-            event_time = _moved_after_dropout(event_time, dropout_time, event_shape, self.hazard_ratio)
-        end = None if self.study_end is None else _ends(self.study_end, self.n, ends)
+            # What is left of the cumulative hazard after an earlier dropout is passed faster, but never before it.
+            first = np.minimum(dropout_time / event_time, 1.0) ** event_shape
+            moved = event_time * (first + (1.0 - first) / self.hazard_ratio) ** (1.0 / event_shape)
+            later = np.maximum(moved, np.nextafter(dropout_time, np.inf))
+            event_time = np.where(dropout_time < event_time, later, event_time)
+        end = None
+        if self.study_end is not None:
+            low, high = np.broadcast_to(self.study_end, 2)
+            end = ends.uniform(low, high, size=self.n)
+        outcomes, coefs = Survival.from_latent(event_time, dropout_time, end), (event_coef, dropout_coef)
         return SyntheticSample(
-            X=X,
-            y=Survival.from_latent(event_time, dropout_time, end),
-            event_time=event_time,
-            dropout_time=dropout_time,
-            seed=seed,
-            hidden=z,
-            event_coef=event_coef,
-            dropout_coef=dropout_coef,
-            dropout_scale=dropout_scale,
-            design=self,
+            X, outcomes, event_time, dropout_time, seed, hidden, *coefs, dropout_scale, self
         )
 
 
@@ -293,11 +284,6 @@ def _features(X: FloatArray, risk: Risk) -> FloatArray:
     return 4.0 * centred * (centred if risk == "quadratic" else np.roll(centred, -1, axis=1))
 
 
-def _ends(study_end: float | tuple[float, float], n: int, rng: np.random.Generator) -> FloatArray:
-    low, high = study_end if isinstance(study_end, tuple) else (study_end, study_end)
-    return rng.uniform(low, high, size=n)
-
-
 def _risk(X: FloatArray, coef: FloatArray) -> FloatArray:
     """Return x'β, summed row by row: the rounding of a matrix product may change with the number of rows."""
     return np.sum(X * coef, axis=1)
@@ -311,10 +297,8 @@ def _log_time(survival: FloatArray, shape: float, risk: FloatArray) -> FloatArra
 
 def _calibrated_scale(log_ratio: FloatArray, rate: float) -> float:
     """Return the scale that lies below the share ``rate`` of the ratios of event time to unscaled dropout time."""
-    n = log_ratio.size
-    ordered = np.sort(log_ratio)
-    steps = np.concatenate(([ordered[0] - 1.0], ordered, [ordered[-1] + 1.0]))
-    events = n - round(rate * n)
+    steps = np.concatenate(([log_ratio.min() - 1.0], np.sort(log_ratio), [log_ratio.max() + 1.0]))
+    events = log_ratio.size - round(rate * log_ratio.size)
     # Half-way, so that rounding decides for nobody.
     return float(np.exp(0.5 * (steps[events] + steps[events + 1])))
 
@@ -324,18 +308,8 @@ def _shape_and_scale(pair: Any, name: str) -> tuple[float, float]:
         shape, scale = pair
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a pair (shape, scale), but is {pair!r}.") from None
-    return (
-        check_number(shape, f"the shape of {name}", lower=0.0),
-        check_number(scale, f"the scale of {name}", lower=0.0),
-    )
-
-
-def _moved_after_dropout(event: FloatArray, dropout: FloatArray, shape: float, ratio: float) -> FloatArray:
-    """Return the event times, where what is left of the cumulative hazard after an earlier dropout is passed faster."""
-    first = np.minimum(dropout / event, 1.0) ** shape
-    moved = event * (first + (1.0 - first) / ratio) ** (1.0 / shape)
-    # Whoever drops out first still does.
-    return np.where(dropout < event, np.maximum(moved, np.nextafter(dropout, np.inf)), event)
+    shape = check_number(shape, f"the shape of {name}", lower=0.0)
+    return shape, check_number(scale, f"the scale of {name}", lower=0.0)
 
 
 def _survival_with_dropouts(

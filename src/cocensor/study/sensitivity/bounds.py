@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped, frame_of_rows
-from cocensor._json import finite, finite_values
+from cocensor._json import finite, plain
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.data import RiskTable
@@ -262,9 +262,9 @@ class Bounds:
         ends = () if curve is None else ("low", "high")
         return {
             **{name: finite(getattr(bound, name)) for name in ("low", "high", *_ERRORS)},
-            "interval": finite_values(np.array(bound.confidence_interval(self.level or DEFAULT_LEVEL))),
+            "interval": plain(np.array(bound.confidence_interval(self.level or DEFAULT_LEVEL))),
             "missing": bound.missing,
-            "curve": {end: finite_values(getattr(curve, end)) for end in ends} or None,
+            "curve": {end: plain(getattr(curve, end)) for end in ends} or None,
         }
 
     def __repr__(self) -> str:
