@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, Self, Unpack, get_args
@@ -15,7 +14,7 @@ from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.base import Metric, MetricValue, Models
 from cocensor.metrics.d_calibration import refuse_unless_known
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
 from cocensor.metrics.scoring import Assumed, Given, score_function
@@ -92,33 +91,33 @@ class RestrictedAbsoluteError(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models, in one pass over the weights."""
         return self._values(status, predictions, None)
 
     def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Models
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
         values = self._values(status, predictions, by_subject)
         return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
+    def functionals(self, status: EventWeights, predictions: Models) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
         gradients = (LossGradient(status, _MISSED, shares) for shares in self._shares(status, predictions))
         return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
 
     def _values(
-        self, status: EventWeights, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
+        self, status: EventWeights, predictions: Models, by_subject: SumsBySubject | None
     ) -> dict[str, MetricValue]:
         refuse_unless_known(status)
         missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
         values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
-    def _shares(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
+    def _shares(self, status: EventWeights, predictions: Models) -> list[Predicted]:
         times = (predicted_times(model, status.grid.last, self.predicted) for model in predictions.values())
         return [_ShareBefore(predicted) for predicted in times]
 

@@ -9,13 +9,11 @@ import numpy.typing as npt
 
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
 from cocensor.adjustments import Adjustment, Fitted
-from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
 from cocensor.metrics.kernel import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
-from cocensor.metrics.scoring import chosen_adjustment
+from cocensor.metrics.scoring import chosen_adjustment, samples_of
 from cocensor.metrics.tensors import PlacedWeights, placed_mean_losses, refuse_unknown
 
 
@@ -94,14 +92,12 @@ class AdjustedLoss:
         chosen = chosen_adjustment(adjustment, copula)
         if isinstance(chosen, Adjustment) and chosen.needs & {"prediction", "predictions"}:
             raise ValueError(f"adjustment must be fitted before, for it is given predictions: {chosen!r}.")
-        train = None if y_train is None else Survival.coerce(y_train, "y_train")
-        samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
-        grid = pointwise.grid(TimeGrid.of(times))
+        samples, grid = samples_of(y_train, y_test, x_train, x_test), pointwise.grid(TimeGrid.of(times))
         [(_, _, weights)] = samples.weights_by_fit(chosen, grid, {})
         refuse_unknown(grid, weights.valid_until)
         self.metric, self.place = pointwise, Place.of(like, "like")
         self._loss = pointwise.loss
-        self._weights = PlacedWeights.of(weights, self.place)
+        self._weights = PlacedWeights(weights, self.place)
         time_weights = pointwise.time_weights(grid)
         if grid.place is not None:
             first = np.unique(grid.place, return_index=True)[1]

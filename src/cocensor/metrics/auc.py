@@ -25,11 +25,11 @@ from cocensor.metrics.base import (
     LazyGradient,
     Linear,
     MetricValue,
+    Models,
     Profile,
     Section,
     SectionFunctionals,
     SectionMetric,
-    at_one_time,
     by_section,
     n_held,
 )
@@ -126,21 +126,21 @@ class CumulativeDynamicAUC(SectionMetric):
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
         return _roc(section).profile
 
-    def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+    def profile_functionals(self, status: EventWeights, predictions: Models) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
         by_model = dict.fromkeys(predictions, [LazyGradient(_nothing)] * FALSE_ALARMS.size)
-        for name, section in at_one_time(status, predictions):
+        for name, _, section in by_section(status, predictions):
             by_model[name] = _roc(section).gradients(section.marker)
         return Functionals(tuple(chain.from_iterable(by_model.values())), np.ones((1, 1)))
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
         return self._mean(status, predictions).values(status.grid)
 
     def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Models
     ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
@@ -152,9 +152,7 @@ class CumulativeDynamicAUC(SectionMetric):
         """At one time the weights and predictions of all subjects can be held."""
         return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
 
-    def _mean(
-        self, status: EventWeights, predictions: Mapping[str, Predicted], *, keep: bool = False
-    ) -> MeanAUC:
+    def _mean(self, status: EventWeights, predictions: Models, *, keep: bool = False) -> MeanAUC:
         """The mean over the times, whose derivatives are kept, or made when they are asked for."""
         known, sums = dict[tuple[str, int], Linear](), np.zeros(status.grid.sorted.size)
         curves = {name: np.full(sums.size, np.nan) for name in predictions}
@@ -225,7 +223,7 @@ class SingleTimeAUC:
         #: By batch, two rows of weights (event-free and event), and by model a row of markers.
         self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
 
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Models) -> None:
         """Take up the subjects of a batch."""
         [tile] = status.tiles()
         times = self.grid.sorted

@@ -24,7 +24,7 @@ from cocensor.metrics.base import (
     LinearAtOneTime,
     Section,
     SectionFunctionals,
-    at_one_time,
+    by_section,
     over_sections,
 )
 from cocensor.metrics.calibration import (
@@ -217,7 +217,7 @@ def calibration_at(
     status: EventWeights, predictions: Predicted, y: Survival, level: float = 0.95, n_groups: int = 10
 ) -> CalibrationCurve:
     """The calibration of one model at the one time of a status of the test outcomes ``y``."""
-    section = next((section for _, section in at_one_time(status, {"": predictions})), None)
+    section = next((section for _, _, section in by_section(status, {"": predictions})), None)
     if section is None:
         raise ValueError(
             f"times must lie before {status.valid_until:g}, where the adjustment ends, but reach {status.grid.last:g}."

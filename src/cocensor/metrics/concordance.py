@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -18,7 +18,7 @@ from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised
 from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.metrics.base import Metric, MetricValue, n_held, refuse_until
+from cocensor.metrics.base import Metric, MetricValue, Models, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.warnings import CensoringWarning
@@ -68,12 +68,12 @@ class Concordance(Metric):
                 object.__setattr__(self, field, "concordance (time-dependent)")
             object.__setattr__(self, "needs_curves", True)
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models; NaN where no two subjects can be compared."""
         return self.evaluate_linearised(status, predictions)[0]
 
     def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Models
     ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights."""
         refuse_until(status.valid_until, status.grid)
@@ -88,10 +88,6 @@ class Concordance(Metric):
             for name, (ordered, pairs) in zip(predictions, sums, strict=True)
         }
         return values, _Moves(self, predictions, sums)
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return self.evaluate_linearised(status, predictions)[1]
 
     def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
@@ -352,7 +348,7 @@ class _Moves:
     """
 
     metric: Concordance
-    predictions: Mapping[str, Predicted]
+    predictions: Models
     sums: FloatArray
 
     @property

@@ -20,7 +20,7 @@ from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Profile, refuse_until
+from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Models, Profile, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
@@ -80,12 +80,12 @@ class DCalibration(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models."""
         return self.evaluate_linearised(status, predictions)[0]
 
     def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
+        self, status: EventWeights, predictions: Models
     ) -> tuple[dict[str, MetricValue], Linearised]:
         """The values, and these as functions of the weights."""
         spreads = spreads_over_cells(status, predictions, self.n_cells)
@@ -94,10 +94,6 @@ class DCalibration(Metric):
         # Cells with too much count one half, those with too little minus one half.
         sums = [(spread, 0.5 * np.sign(gaps[name])) for name, spread in spreads.items()]
         return values, cell_functionals(status, sums)
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return self.evaluate_linearised(status, predictions)[1]
 
     def of_gaps(self, gap: FloatArray) -> MetricValue:
         """The value where shares in the cells are off by so much."""
@@ -119,7 +115,7 @@ class LevelSums:
         self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
         self._normaliser = 0.0
 
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Models) -> None:
         """Add the subjects of a batch."""
         scored = {name: predictions[name] for name in self.models}
         for name, spread in spreads_over_cells(status, scored, self.metric.n_cells).items():
@@ -248,7 +244,7 @@ def d_calibration(
     def results(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DCalibrationResult]:
         return d_calibration_of(status, models, y, n_cells, confidence_level)
 
-    return request.each(results, request.grid.from_zero)
+    return request.each(results, grid=request.grid.from_zero)
 
 
 def d_calibration_of(

@@ -25,7 +25,7 @@ from cocensor.metrics.base import (
     Profile,
     Section,
     SectionMetric,
-    at_one_time,
+    by_section,
     over_sections,
     refuse_until,
 )
@@ -163,12 +163,13 @@ class BenefitTable:
     single: bool = False
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def loss(self) -> Loss | tuple[Loss, ...]:
         """The costs and gains of treatment, for each threshold: their mean is the net benefit."""
-        return tuple(
+        losses = tuple(
             Loss(partial(_scaled_if_treated, p, -odds(p)), partial(_scaled_if_treated, p, 1.0))
             for p in self.thresholds.tolist()
         )
+        return losses[0] if self.single else losses
 
     def values_over_time(
         self, status: EventWeights, predictions: Mapping[Any, Predicted]
@@ -204,7 +205,7 @@ class BenefitFunctionals:
         places = np.arange(self.size).reshape(len(self.predictions), self.n_times, -1)
         for j, column in enumerate(range(self.n_times) if status.grid.place is None else status.grid.place):
             at = status.at_columns(slice(column, column + 1))
-            for own, (_, section) in zip(places[:, j], at_one_time(at, self.predictions), strict=False):
+            for own, (_, _, section) in zip(places[:, j], by_section(at, self.predictions), strict=False):
                 values = [partial(_linear, section, threshold) for threshold in self.thresholds]
                 for part in LinearAtOneTime(values).parts(at):
                     yield part._replace(places=own[part.places])

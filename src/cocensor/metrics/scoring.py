@@ -28,16 +28,22 @@ from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric
 from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
-from cocensor.metrics.tensors import ArraysAsked, are_foreign, refuse_foreign
+from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, are_foreign, refuse_foreign
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
 # A horizon with a smaller share at risk gives a warning, which names the largest time with a share that is enough.
 _FEW = 0.01
 _ENOUGH = 0.05
 
-Settings = ParamSpec("Settings")
+P = ParamSpec("P")
 Model = TypeVar("Model")
 Result = TypeVar("Result")
+
+
+def samples_of(y_train: Any, y_test: Any, x_train: Any, x_test: Any) -> Samples:
+    """The samples of outcomes of any kind."""
+    train = None if y_train is None else Survival.coerce(y_train, "y_train")
+    return Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
 
 
 def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:
@@ -47,6 +53,10 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
     if copula is not None:
         raise ValueError("copula must be None beside an adjustment object, which has its own.")
     return how
+
+
+#: Gives something for each model, under a status.
+Compute = Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]
 
 
 class OverTime(Protocol):
@@ -62,21 +72,15 @@ class OverTime(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreRequest:
+class ScoreRequest(Asked):
     """The checked arguments of a score function: one model or several, under one adjustment."""
 
-    chosen: Adjustment | Fitted
-    samples: Samples
-    grid: TimeGrid
     predictions: dict[Any, Predicted]
-    several: bool
-    #: Whether the time was given as one number: values at it then have no axis of times.
-    single: bool
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
         functionals = [metric.functionals_over_time] if return_influence else []
-        return self._scored(metric.values_over_time, functionals)
+        return self.each(metric.values_over_time, functionals)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
@@ -87,7 +91,7 @@ class ScoreRequest:
             return {name: time_average(self.grid.times, curves[name], integration) for name in models}
 
         functionals = [partial(metric.functionals_by_time, weights=weights)] if return_influence else []
-        return self._scored(averages, functionals)
+        return self.each(averages, functionals)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
@@ -96,7 +100,7 @@ class ScoreRequest:
             return {name: score.value for name, score in metric.evaluate(status, models).items()}
 
         functionals = [metric.functionals] if return_influence else []
-        return self._scored(values, functionals, metric.grid(self.grid))
+        return self.each(values, functionals, metric.grid(self.grid))
 
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
@@ -107,17 +111,9 @@ class ScoreRequest:
             }
 
         functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
-        return self._scored(pairs, functionals)
+        return self.each(pairs, functionals)
 
-    def each(
-        self,
-        compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
-        grid: TimeGrid | None = None,
-    ) -> Any:
-        """The result of a function of a status and models, by model; at other times where ``grid`` says so."""
-        return self._scored(compute, [], grid)
-
-    def each_time(self, compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
+    def each_time(self, compute: Compute) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
 
         def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
@@ -130,13 +126,16 @@ class ScoreRequest:
         return self.each(by_time)
 
     @one_blas_thread
-    def _scored(
+    def each(
         self,
-        compute: Callable[..., Mapping[Any, Any]],
-        functionals: Sequence[Callable[..., Linearised]],
+        compute: Compute,
+        functionals: Sequence[Callable[..., Linearised]] = (),
         grid: TimeGrid | None = None,
     ) -> Any:
-        """Values with one fit, and one status where it can be; with ``functionals`` a pair of these and influences."""
+        """What is computed with one fit, and one status where it can be; with ``functionals`` a pair with influences.
+
+        At other times where ``grid`` says so.
+        """
         values, moved = dict[Any, Any](), dict[Any, Any]()
         fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
         for models, _, status in fits:
@@ -169,11 +168,6 @@ class ScoreRequest:
         alone = np.ndim(value) == 0 or (self.single and value.ndim == 1)
         return influence_on_value[0] if alone else influence_on_value
 
-    def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
-        """Return the result of a score function: the values by model, with influences a pair of such."""
-        lots = [by_model if self.several else by_model[""] for by_model in (values, *moved)]
-        return tuple(lots) if moved else lots[0]
-
 
 class Assumed(TypedDict, total=False):
     """The arguments of a score function that are about the censoring; see :func:`brier_score`."""
@@ -203,39 +197,42 @@ class Given:
         risk: bool = False,
     ) -> ScoreRequest:
         """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        chosen = chosen_adjustment(adjustment, copula)
-        test, grid = Survival.coerce(self.y_test, "y_test"), TimeGrid.of(self.times)
-        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
-        several, single = isinstance(self.estimate, Mapping), np.ndim(self.times) == 0
-        if several and not self.estimate:
+        asked = self._asked(adjustment, x_train, x_test, copula)
+        if asked.several and not self.estimate:
             raise ValueError("estimate is empty: at least one model is needed.")
-        estimates = self.estimate if several else {"": self.estimate}
-        refuse_foreign(estimates, "this is")
-        names = {key: f"estimate[{str(key)!r}]" if several else "estimate" for key in estimates}
-        predictions = {
-            key: _named(names[key], estimate, test, grid, x_test, risk, single)
-            for key, estimate in estimates.items()
-        }
-        samples = Samples.of(test, x_test, train, x_train)
-        return ScoreRequest(chosen, samples, grid, predictions, several, single)
+        refuse_foreign(self._models, "this is")
+        predictions = {key: _read(estimate, key, asked, risk) for key, estimate in self._models.items()}
+        return ScoreRequest(**vars(asked), predictions=predictions)
 
     def read_arrays(self, **assumed: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
         """The request, of arrays of any library."""
-        several = isinstance(self.estimate, Mapping)
-        models = self.estimate if several else {"": self.estimate}
-        if not are_foreign(models):
+        if not are_foreign(self._models):
             return self.read(**assumed)
-        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
-        test = Survival.coerce(self.y_test, "y_test")
-        samples = Samples.of(test, assumed.get("x_test"), train, assumed.get("x_train"))
-        chosen = chosen_adjustment(assumed.get("adjustment", "ipcw"), assumed.get("copula"))
-        single = np.ndim(self.times) == 0
-        return ArraysAsked.of(
-            chosen, samples, TimeGrid.of(self.times), models, several=several, single=single
+        asked = self._asked(**assumed)
+        tables = {key: ArrayTable.of(table, asked.name_of(key), asked) for key, table in self._models.items()}
+        return ArraysAsked(**vars(asked), tables=tables)
+
+    @property
+    def _models(self) -> Mapping[Any, Any]:
+        return self.estimate if isinstance(self.estimate, Mapping) else {"": self.estimate}
+
+    def _asked(
+        self,
+        adjustment: str | Adjustment | Fitted = "ipcw",
+        x_train: Any = None,
+        x_test: Any = None,
+        copula: Copula | None = None,
+    ) -> Asked:
+        return Asked(
+            chosen_adjustment(adjustment, copula),
+            samples_of(self.y_train, self.y_test, x_train, x_test),
+            TimeGrid.of(self.times),
+            several=isinstance(self.estimate, Mapping),
+            single=np.ndim(self.times) == 0,
         )
 
 
-class ScoreFunction(Protocol[Settings]):
+class ScoreFunction(Protocol[P]):
     """A score function with settings of its own."""
 
     def __call__(
@@ -244,13 +241,13 @@ class ScoreFunction(Protocol[Settings]):
         y_test: Any,
         estimate: Any,
         times: npt.ArrayLike,
-        *args: Settings.args,
-        **kwargs: Settings.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Any:
         """The score of one model, or a dict of those of several; with influences a pair of such."""
 
 
-class ResultFunction(Protocol[Settings, Result]):
+class ResultFunction(Protocol[P, Result]):
     """A score function that gives one result for each model."""
 
     @overload
@@ -260,8 +257,8 @@ class ResultFunction(Protocol[Settings, Result]):
         y_test: Any,
         estimate: Mapping[Model, Any],
         times: npt.ArrayLike,
-        *args: Settings.args,
-        **kwargs: Settings.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> dict[Model, Result]: ...
 
     @overload
@@ -271,12 +268,12 @@ class ResultFunction(Protocol[Settings, Result]):
         y_test: Any,
         estimate: Any,
         times: npt.ArrayLike,
-        *args: Settings.args,
-        **kwargs: Settings.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Result: ...
 
 
-def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> ScoreFunction[Settings]:
+def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunction[P]:
     """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
     body: Callable[..., Any] = scored
     first, read, own = (signature(function).parameters for function in (Given, Given.read, body))
@@ -298,26 +295,25 @@ def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> Score
     return function
 
 
-def result_function(body: Callable[Concatenate[Given, Settings], Result]) -> ResultFunction[Settings, Result]:
+def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
     """Return a score function that gives one result for each model."""
     typed: Any = score_function(body)
-    function: ResultFunction[Settings, Result] = typed
+    function: ResultFunction[P, Result] = typed
     return function
 
 
-def _named(
-    name: str, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
-) -> Predicted:
+def _read(estimate: Any, model: Any, asked: Asked, risk: bool) -> Predicted:
     """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
+    name, grid, y, x = asked.name_of(model), asked.grid, asked.samples.y_test, asked.samples.x_test
     predicted = as_predictions(
         estimate,
         len(y),
         times=grid.times,
-        X=x_test,
-        labels=subject_labels(x_test, y.labels),
+        X=x,
+        labels=subject_labels(x, y.labels),
         name=name,
         risk=risk,
-        column=single and not risk,
+        column=asked.single and not risk,
     )
     if grid.last > predicted.end:
         raise ValueError(
@@ -326,13 +322,11 @@ def _named(
     if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
         other = grid.times[grid.times != predicted.time][0]
         raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
-    messages = []
     if predicted.matched == "labels":
-        messages.append(f"{name} is put into the order of the test subjects by its labels.")
-    if predicted.n_rounded:
-        n = predicted.n_rounded
-        messages.append(f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.")
-    for message in messages:
+        message = f"{name} is put into the order of the test subjects by its labels."
+        warnings.warn(message, PredictionWarning, stacklevel=4)
+    if n := predicted.n_rounded:
+        message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
         warnings.warn(message, PredictionWarning, stacklevel=4)
     return predicted
 
