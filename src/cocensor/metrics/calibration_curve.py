@@ -197,8 +197,7 @@ def survival_calibration_curve(
 
     References
     ----------
-    Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
-    index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
+    Austin, Harrell and van Klaveren (2020), as for :func:`integrated_calibration_index`.
 
     Cox, D. R. (1958). Two further applications of a model for binary regression. *Biometrika* 45, 562–565.
     """
@@ -230,26 +229,19 @@ def calibration_at(
     values = [*coefficients, *groups, *summaries.values()]
     rows, unknown = rows_of(LinearAtOneTime([value.linear for value in values]), status, y)
     curve_rows, group_rows, summary_rows = np.split(rows, np.cumsum([len(coefficients), len(groups)]), axis=1)
-    estimates = Estimates(
-        tuple(summaries),
-        np.array([summary.value for summary in summaries.values()]),
-        summary_rows,
-        missing={
-            name: summary.missing or unknown
-            for name, summary in summaries.items()
-            if summary.missing or unknown
-        },
-    )
+    missing = {name: why for name, summary in summaries.items() if (why := summary.missing or unknown)}
+    found = np.array([summary.value for summary in summaries.values()])
+    estimates = Estimates(tuple(summaries), found, summary_rows, missing=missing)
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
     counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, float(predicted.max()) or 1.0))
     notes = [noted("no_calibration_curve", why=f"{_no_curve(section)}.")] if smooth is None else smooth.notes
-    why = [noted("no_standard_errors", why=unknown)] if unknown else []
+    without_errors = [noted("no_standard_errors", why=unknown)] if unknown else []
     shares = np.array([share.value for share in groups])
     return CalibrationCurve(
-        time=section.time,
-        confidence_level=level,
-        **_curve(predicted, smooth, curve_rows, level),
+        section.time,
+        level,
+        *_curve(predicted, smooth, curve_rows, level),
         groups=_grouped(predicted, group, shares, group_rows, level),
         counts=counts,
         edges=edges,
@@ -257,26 +249,24 @@ def calibration_at(
         **{name: estimates.estimate(name) for name in summaries},  # type: ignore[arg-type]
         observed_expected=ratio,
         observed_expected_interval=interval,
-        notes=(*notes, *why, *status.interval_caveats),
+        notes=(*notes, *without_errors, *status.interval_caveats),
     )
 
 
 def _curve(
     predicted: FloatArray, smooth: SmoothCalibration | None, rows: FloatArray, level: float
-) -> dict[str, Any]:
+) -> tuple[FloatArray, ...]:
     """The points of the curve, their standard errors, limits at each point and for all."""
     points = curve_points(predicted)
-    names = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
     if smooth is None:
-        return dict(zip(names, (points, *np.full((6, points.size), np.nan)), strict=True))
+        return points, *np.full((6, points.size), np.nan)
     # On the scale of the link they are combinations of the errors of a few coefficients.
     rows_on_link, log_hazard = rows @ smooth.design(points).T, smooth.log_hazard(points)
     errors = np.sqrt(np.square(rows_on_link).sum(axis=0))
     low, high = _limits(log_hazard, normal_quantile(level) * errors)
     band = _limits(log_hazard, simultaneous_quantile(rows_on_link, level) * errors)
     slope = np.exp(log_hazard - np.exp(log_hazard))
-    curves = (points, smooth.curve(points), errors * slope, low, high, *band)
-    return dict(zip(names, curves, strict=True))
+    return points, smooth.curve(points), errors * slope, low, high, *band
 
 
 def _grouped(
@@ -303,8 +293,8 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
     expected, observed = (estimates.estimate(name) for name in names)
     ratio = observed.value / expected.value if expected.value > 0 else np.nan
     if not (expected.value > 0 and observed.value > 0):
-        unknown = ConfidenceInterval(np.nan, np.nan)
-        return Estimate(ratio, np.nan, missing="one of the two means is 0"), unknown
+        missing = Estimate(ratio, np.nan, missing="one of the two means is 0")
+        return missing, ConfidenceInterval(np.nan, np.nan)
     by_expected, by_observed = (estimates.errors[:, estimates.index(name)] for name in names)
     error = float(np.linalg.norm(by_observed / observed.value - by_expected / expected.value))
     reach = float(np.exp(normal_quantile(level) * error))
@@ -341,17 +331,21 @@ def _missing(section: Section, why: str) -> Value:
 
 
 def _no_curve(section: Section) -> str:
-    """Return why nothing can be fitted."""
     return f"by {shown_time(section.time)} nobody, or everybody, had the event"
 
 
 def _summaries(section: Section, smooth: SmoothCalibration | None) -> dict[str, Value]:
     """Means, slope and intercept, and distances from the diagonal."""
-    predicted = 1.0 - section.survival
+    x, a, b = Scores.of(section.survival).x, section.event_free, section.event
+    counted, constant = x[(a != 0) | (b != 0)], np.ones((x.size, 1))
+    slope = _missing(section, "all predictions are equal")
+    if counted.size and np.ptp(counted) > 0:
+        slope = _fitted(section, fit_cloglog(np.column_stack((constant, x - counted.mean())), a, b), 1)
     summaries = {
-        "mean_predicted": _mean(predicted),
-        "mean_observed": _observed(section, np.ones(predicted.size, dtype=bool)),
-        **_slope_and_intercept(section),
+        "mean_predicted": _mean(1.0 - section.survival),
+        "mean_observed": _observed(section, np.ones(x.size, dtype=bool)),
+        "slope": slope,
+        "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0),  # where the slope is 1
     }
     for metric in (IntegratedCalibrationIndex, MedianCalibrationError, HighCalibrationError):
         if smooth is None:
@@ -360,17 +354,6 @@ def _summaries(section: Section, smooth: SmoothCalibration | None) -> dict[str, 
             linear = partial(linear_distance, smooth, section, metric.level)
             summaries[metric.name] = Value(distance(smooth, metric.level), linear)
     return summaries
-
-
-def _slope_and_intercept(section: Section) -> dict[str, Value]:
-    """The slope of x, and the intercept where that is 1."""
-    x = Scores.of(section.survival).x
-    a, b = section.event_free, section.event
-    counted, constant = x[(a != 0) | (b != 0)], np.ones((x.size, 1))
-    slope = _missing(section, "all predictions are equal")
-    if counted.size and np.ptp(counted) > 0:
-        slope = _fitted(section, fit_cloglog(np.column_stack((constant, x - counted.mean())), a, b), 1)
-    return {"slope": slope, "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0)}
 
 
 def _fitted(section: Section, fit: CloglogFit | None, k: int) -> Value:
@@ -499,10 +482,8 @@ def mean_calibration(
         notes = (noted("no_standard_errors", why=unknown),) if unknown else ()
         names = tuple(map(str, range(status.times.size)))
         means = over_sections(status, models, _predicted_and_observed, 2)
-        by_model = {}
-        for own, (name, (predicted, observed)) in zip(
-            np.split(rows, len(models), axis=1), means.items(), strict=True
-        ):
+        by_model, split = {}, np.split(rows, len(models), axis=1)
+        for own, (name, (predicted, observed)) in zip(split, means.items(), strict=True):
             gap = observed - predicted
             estimates = Estimates(names, gap, own)
             error, band = estimates.standard_errors, estimates.band(confidence_level)

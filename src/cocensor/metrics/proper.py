@@ -17,7 +17,6 @@ from cocensor.copulas import Copula
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.estimators import CopulaGraphic, KaplanMeier
-from cocensor.inference import Influence
 from cocensor.metrics.base import Linear, Section, SectionMetric, over_sections
 from cocensor.metrics.kernel import AtOneTime, Integration, Loss, PointwiseMetric
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
@@ -40,8 +39,6 @@ def _squared_known(event_free: FloatArray, p: FloatArray, out: FloatArray) -> No
 
 
 BRIER = Loss(event_free=_squared_gap, event=_squared, known=_squared_known, largest=1.0)
-
-
 _EXPLANATION = (
     "Brier score",
     "The mean squared distance between the predicted probability of being event-free and what happened, 1 or 0. The "
@@ -176,7 +173,7 @@ def integrated_brier_score(
     r"""The Brier score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} BS(t)\,dt`.
 
     The interval is that of ``times`` (see :func:`time_grid`). Compare models, and adjustments, only on one and the same
-    interval. Like the Brier score it rests on the ``assumption`` of the adjustment.
+    interval. Like the Brier score, whose reference is given there, it rests on the ``assumption`` of the adjustment.
 
     Parameters
     ----------
@@ -197,11 +194,6 @@ def integrated_brier_score(
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
-
-    References
-    ----------
-    Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
-    schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
     return given.read_arrays(**assumed).averages(IntegratedBrierScore(), integration, return_influence)
 
@@ -267,14 +259,11 @@ def brier_skill_score(
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
     skills = {name: 1.0 - score / base for name, score in scores.items()}
 
-    def on_skills(influences: dict[Any, Influence]) -> dict[Any, Influence]:
+    for influences in moved:
         on_base = influences.pop(key)
-        return {
-            name: (on_base * (scores[name] / base) - on_score) * (1.0 / base)
-            for name, on_score in influences.items()
-        }
-
-    return request.returned(skills, *map(on_skills, moved))
+        for name, on_score in influences.items():
+            influences[name] = (on_base * (scores[name] / base) - on_score) * (1.0 / base)
+    return request.returned(skills, *moved)
 
 
 # --- its parts at a time -----------------------------------------------------------------------------------
@@ -302,16 +291,10 @@ def brier_parts(section: Section) -> BrierParts:
     def score(chance: FloatArray) -> float:
         return float(a @ np.square(chance) + b @ np.square(1.0 - chance))
 
-    at_best, alike = score(recalibrated), score(np.full(a.size, overall))
-    m = section.normaliser
-    return BrierParts(
-        max(0.0, score(predicted) - at_best) / m,  # below 0 by rounding alone
-        max(0.0, alike - at_best) / m,
-        alike / m,
-        predicted,
-        recalibrated,
-        overall,
-    )
+    at_best, alike, m = score(recalibrated), score(np.full(a.size, overall)), section.normaliser
+    # Gains are below 0 by rounding alone.
+    gains = (max(0.0, above - at_best) / m for above in (score(predicted), alike))
+    return BrierParts(*gains, alike / m, predicted, recalibrated, overall)
 
 
 def _recalibrated(section: Section) -> FloatArray:
@@ -322,16 +305,13 @@ def _recalibrated(section: Section) -> FloatArray:
     n = rows.size
     first: Any = np.arange(n) if section.order.ties is None else section.order.ties[0]
     starts, place = np.unique(first, return_inverse=True)
-    total, event = (
-        np.add.reduceat(w[rows], starts) for w in (section.event_free + section.event, section.event)
-    )
+    both = (section.event_free + section.event, section.event)
+    total, event = (np.add.reduceat(weights[rows], starts) for weights in both)
     used = total > 0
     fitted = isotonic_regression(event[used] / total[used], weights=total[used]).x
     # Who does not count is given the chance of those just below, or of the lowest.
     level = np.maximum(np.cumsum(used) - 1, 0)
-    result = np.empty(n)
-    result[rows] = fitted[level][place]
-    return result
+    return section.order.by_subject(fitted[level][place])
 
 
 @dataclass(frozen=True)
@@ -353,11 +333,8 @@ class PartOfBrier(SectionMetric):
         return float(getattr(section.once(brier_parts), type(self).name))
 
     def linear(self, section: Section) -> Linear:
-        """The part and its derivatives.
-
-        Recalibrated chances are the means of their blocks, at which the score is least: where they move, it does not.
-        The same holds for the chance of all.
-        """
+        """The part and its derivatives."""
+        # Recalibrated chances, and that of all, are means, at which the score is least: it does not move with them.
         parts = section.once(brier_parts)
         before: Any = parts.predicted if type(self).name == "miscalibration" else parts.overall
         after, m = parts.recalibrated, section.normaliser
@@ -383,9 +360,10 @@ class Miscalibration(PartOfBrier):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.metrics.Miscalibration(at=1.0))
-    >>> round(float(result.score("too low")), 3)
-    0.053
+    >>> parts = [cc.metrics.Miscalibration(at=1.0), cc.metrics.Discrimination(at=1.0)]
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=parts)
+    >>> {part.label: round(float(result.score("too low", part.name)), 3) for part in parts}
+    {'miscalibration at 1': 0.053, 'discrimination at 1': 0.077}
     """
 
     name = "miscalibration"
@@ -405,17 +383,9 @@ class Discrimination(PartOfBrier):
     at : float, optional
         The time; by default the last of an evaluation.
 
-    Examples
+    See Also
     --------
-    >>> import numpy as np
-    >>> import cocensor as cc
-    >>> rng = np.random.default_rng(0)
-    >>> risk = np.exp(rng.normal(size=500))
-    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
-    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.metrics.Discrimination(at=1.0))
-    >>> round(float(result.score("too low")), 3)
-    0.077
+    Miscalibration : Has an example of both.
     """
 
     name = "discrimination"
@@ -483,7 +453,6 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     Returns
     -------
     BrierDecomposition, or a dict of such
-        With arrays ``miscalibration``, ``discrimination``, ``uncertainty`` and ``score`` over the times.
 
     Examples
     --------
@@ -503,12 +472,12 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     Dimitriadis, T., Gneiting, T., Jordan, A. I. (2021). Stable reliability diagrams for probabilistic classifiers.
     *Proceedings of the National Academy of Sciences* 118, e2016191118.
     """
-    return given.read(**assumed).each(_decomposed)
 
+    def decomposed(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
+        parts = over_sections(status, models, lambda section: brier_parts(section)[:3], 3)
+        return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
 
-def _decomposed(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
-    parts = over_sections(status, predictions, lambda section: brier_parts(section)[:3], 3)
-    return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
+    return given.read(**assumed).each(decomposed)
 
 
 # --- the log score -----------------------------------------------------------------------------------------
