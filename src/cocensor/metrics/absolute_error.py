@@ -10,11 +10,11 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, row_blocks
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.base import Metric, MetricValue, Models
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored
 from cocensor.metrics.d_calibration import refuse_unless_known
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
 from cocensor.metrics.scoring import Assumed, Given, score_function
@@ -95,9 +95,7 @@ class RestrictedAbsoluteError(Metric):
         """The values of several models, in one pass over the weights."""
         return self._values(status, predictions, None)
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Models
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
         values = self._values(status, predictions, by_subject)

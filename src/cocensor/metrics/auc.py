@@ -16,7 +16,6 @@ from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.adjustments.weights import Tile
-from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
@@ -27,6 +26,7 @@ from cocensor.metrics.base import (
     MetricValue,
     Models,
     Profile,
+    Scored,
     Section,
     SectionFunctionals,
     SectionMetric,
@@ -47,9 +47,7 @@ _NARROWEST = 0.02
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    """The separation of those who had the event by a time from those still event-free.
-
-    See :func:`cumulative_dynamic_auc` for the equation.
+    """The separation of those with the event by a time from those event-free; see :func:`cumulative_dynamic_auc`.
 
     Parameters
     ----------
@@ -124,13 +122,15 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
-        return _roc(section).profile
+        return Roc(section.order, section.event_free, section.event).profile
 
     def profile_functionals(self, status: EventWeights, predictions: Models) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
         by_model = dict.fromkeys(predictions, [LazyGradient(_nothing)] * FALSE_ALARMS.size)
         for name, _, section in by_section(status, predictions):
-            by_model[name] = _roc(section).gradients(section.marker)
+            roc = Roc(section.order, section.event_free, section.event)
+            if np.isfinite(roc.found()[0]):
+                by_model[name] = roc.gradients(section.marker)
         return Functionals(tuple(chain.from_iterable(by_model.values())), np.ones((1, 1)))
 
     def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
@@ -139,9 +139,7 @@ class CumulativeDynamicAUC(SectionMetric):
             return super().evaluate(status, predictions)
         return self._mean(status, predictions).values(status.grid)
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Models
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
             return super().evaluate_linearised(status, predictions)
@@ -179,31 +177,34 @@ class MeanAUC(SectionFunctionals):
     curves: Mapping[str, FloatArray]
     sums: FloatArray
 
+    @property
+    def events(self) -> FloatArray:
+        """The gains of B at each time; where weights below 0 prevail, nobody had the event yet."""
+        return np.diff(np.maximum(self.sums, 0.0), prepend=0.0)
+
     def values(self, grid: TimeGrid) -> dict[str, MetricValue]:
         """The means, and what they are means of in the order of the times given."""
-        events = new_events(self.sums)
         return {
-            name: MetricValue(mean_over_events(curve, events), grid.restore(curve))
+            name: MetricValue(mean_over_events(curve, self.events), grid.restore(curve))
             for name, curve in self.curves.items()
         }
 
     @cached_property
     def _weights(self) -> tuple[FloatArray, dict[str, FloatArray]]:
         """The share of the events of each time, and by model the derivatives of the mean by the sum of b at each."""
-        events = new_events(self.sums)
+        events = self.events
         curves = np.where(events == 0, 0.0, list(self.curves.values()))
         with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
             shares = events / events.sum()
             by_new = (curves - curves @ events[:, None] / events.sum()) / events.sum()
         # The sum at a time adds to the new events there, and takes from those of the next time.
-        by_sums = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
+        by_sums = -np.diff(by_new, axis=1, append=0.0)
         by_sums[:, self.sums < 0] = 0.0
         return shares, dict(zip(self.curves, by_sums, strict=True))
 
     def linear(self, model: str, k: int, section: Section) -> Linear:
         """The AUC at a time by its share of the events, and these by the weights."""
-        shares, by_sums = self._weights
-        nothing = np.zeros(section.event.size)
+        (shares, by_sums), nothing = self._weights, np.zeros(section.event.size)
         linear = super().linear(model, k, section) if shares[k] else Linear(0.0, nothing, nothing)
         by_b = shares[k] * linear.event + by_sums[model][k]
         return Linear(shares[k] * linear.value, shares[k] * linear.event_free, by_b)
@@ -236,11 +237,9 @@ class SingleTimeAUC:
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model; NaN from the time ``until`` on."""
-        if until <= self.grid.last:
-            return {name: MetricValue(np.nan) for name in self.models}
+        values = dict.fromkeys(self.models, MetricValue(np.nan))
         event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
-        values = {}
-        for name in self.models:
+        for name in self.models if until > self.grid.last else ():
             order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
             value = area(order, event_free, event)
             profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
@@ -256,11 +255,6 @@ def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
     if order.constant:
         return 0.5
     return float(event[order.rows] @ order.others_below(event_free[order.rows]) / pairs)
-
-
-def new_events(sums: FloatArray) -> FloatArray:
-    """Return the gains of the sums of b at each time; where weights below 0 prevail, nobody had the event yet."""
-    return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
@@ -290,9 +284,8 @@ def cumulative_dynamic_auc(
     :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed counts on both sides in part, but
     is never held against itself.
 
-    The AUC rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
-    of the event and of the predictions. It rewards ranking only: predicted risks that are all too high do not change
-    it.
+    The AUC rests on the ``assumption`` of the adjustment. It rewards ranking only: predicted risks that are all too
+    high do not change it.
 
     The mean is :math:`\sum_k AUC(t_k)\,[B(t_k) - B(t_{k-1})] / B(t_K)` with :math:`B(t) = \sum_i b_i(t)`, the events
     by t as the adjustment has them. scikit-survival takes the steps of the Kaplan–Meier curve of the test sample, which
@@ -314,9 +307,8 @@ def cumulative_dynamic_auc(
         had the event, or nobody is event-free, the AUC is NaN. A time without new events has no part in the mean; if
         nobody is event-free at another, the mean is NaN, with a :class:`HorizonWarning`.
     pair of Influence, or a dict of such
-        Only with ``return_influence``: of every subject on the AUCs, ``test`` of shape (n_test, n_times), or (n_test,)
-        at a single time, and on the mean, ``test`` of shape (n_test,). The standard errors of these are those of the
-        AUCs and of the mean.
+        Only with ``return_influence``: on the AUCs, as of :func:`brier_score`, and on the mean, ``test`` of shape
+        (n_test,).
 
     Examples
     --------
@@ -342,10 +334,14 @@ def cumulative_dynamic_auc(
     Hung, H., Chiang, C.-T. (2010). Estimation methods for time-dependent AUC models with survival data. *Canadian
     Journal of Statistics* 38, 8–26.
     """
-    request = given.read(risk=True, **assumed)
-    scores = request.with_mean(CumulativeDynamicAUC(), return_influence)
-    pairs = scores[0] if return_influence else scores
-    means = [mean for _, mean in (pairs.values() if request.several else [pairs])]
+    request, metric, means = given.read(risk=True, **assumed), CumulativeDynamicAUC(), list[float]()
+
+    def pairs(status: EventWeights, models: Models) -> dict[Any, Any]:
+        values = metric.evaluate(status, models)
+        means.extend(value.value for value in values.values())
+        return {name: (value.curve, value.value) for name, value in values.items()}
+
+    scores = request.each(pairs, return_influence, metric.functionals_over_time, metric.functionals)
     if np.isnan(means).any():
         warnings.warn(
             "the mean AUC is NaN: at one of the times nobody is event-free, or nobody had the event at any.",
@@ -437,16 +433,17 @@ def survival_roc_curve(
     """
     request = given.read(risk=True, **assumed)
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, RocCurve]:
-        time = status.grid.last
-        metric, nothing = CumulativeDynamicAUC(time), np.full(FALSE_ALARMS.size, np.nan)
+    def curves(status: EventWeights, models: Models) -> dict[Any, RocCurve]:
+        time, nothing = status.grid.last, np.full(FALSE_ALARMS.size, np.nan)
+        metric = CumulativeDynamicAUC(time)
         values = metric.evaluate(status, models)
         shares = np.array([value.profile.y if value.profile else nothing for value in values.values()])
         low, high = np.full((2, *shares.shape), np.nan)
         if confidence_level is not None:
-            functionals = metric.profile_functionals(status, models)
             try:
-                rows = batched_rows(status, functionals, request.samples.y_test)
+                rows = batched_rows(
+                    status, metric.profile_functionals(status, models), request.samples.y_test
+                )
             except ValueError as error:
                 raise ValueError(f"confidence_level must be None: {error}") from error
             names = tuple(map(str, range(shares.size)))
@@ -516,8 +513,6 @@ class Roc:
         """
         alarms, _, following = self._corners
         found = self.found()
-        if not np.isfinite(found[0]):
-            return [LazyGradient(_nothing)] * FALSE_ALARMS.size
         at = np.minimum(np.searchsorted(alarms, FALSE_ALARMS + _ROUNDING, "right") - 1, alarms.size - 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
@@ -535,7 +530,3 @@ class Roc:
 def _nothing(rows: Rows) -> tuple[FloatArray, FloatArray]:
     """The derivatives of a curve that is not defined."""
     return np.zeros((rows.size, 1)), np.zeros((rows.size, 1))
-
-
-def _roc(section: Section) -> Roc:
-    return Roc(section.order, section.event_free, section.event)

@@ -32,7 +32,7 @@ from cocensor.metrics.ranks import Order, orders_of
 Model = TypeVar("Model")
 Result = TypeVar("Result")
 #: What each model predicts, by its name.
-Models = Mapping[str, Predicted]
+Models = Mapping[Any, Predicted]
 #: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
 SingleTimes = Literal["never", "only", "also"]
 # Derivatives of several values at one time are held at once while they are no more numbers than this.
@@ -78,6 +78,10 @@ class MetricValue:
     value: float
     curve: FloatArray | None = field(default=None, repr=False)
     profile: Profile | None = field(default=None, repr=False)
+
+
+#: Values by model, and these as functions of the weights where that comes on the way.
+Scored = tuple[dict[str, MetricValue], Linearised | None]
 
 
 class Accumulator(Protocol):
@@ -191,9 +195,7 @@ class Metric(ABC):
     def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models under one and the same status."""
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Models
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
 
@@ -289,11 +291,10 @@ class SingleTime(Metric):
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """The one time."""
-        if self.at is not None and self.at > times.last:
-            raise ValueError(
-                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
-            )
-        return TimeGrid.of([times.last if self.at is None else self.at])
+        at, last = self.at, times.last
+        if at is not None and at > last:
+            raise ValueError(f"at must not pass {last:g}, the last time of the evaluation, but is {at:g}.")
+        return TimeGrid.of([last if at is None else at])
 
     def at_time(self, t: float) -> Self:
         """Return the metric at another time."""
@@ -451,9 +452,7 @@ class SectionMetric(SingleTime):
             values[name] = self._with_profile(self.value(section), section)
         return values
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Models
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values at the one time of the status, and these as functions of the weights."""
         values, known = dict.fromkeys(predictions, MetricValue(np.nan)), dict[tuple[str, int], Linear]()
         for name, k, section in by_section(status, predictions):
@@ -488,11 +487,9 @@ class SectionFunctionals:
     known: Mapping[tuple[str, int], Linear] = field(default_factory=dict)
 
     @classmethod
-    def over_time(
-        cls, compute: Callable[[Section], Linear], status: EventWeights, predictions: Models
-    ) -> Self:
+    def over_time(cls, compute: Callable[[Section], Linear], status: EventWeights, models: Models) -> Self:
         """The values at each time of the status, in the order given."""
-        return cls(compute, predictions, status.grid.restore(np.eye(status.grid.sorted.size)))
+        return cls(compute, models, status.grid.restore(np.eye(status.grid.sorted.size)))
 
     @property
     def size(self) -> int:

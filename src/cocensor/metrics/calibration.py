@@ -211,10 +211,9 @@ def integrated_calibration_index(
     With fewer distinct predictions than coefficients, or where a spline separates events perfectly, the spline has
     fewer columns, down to none for constant predictions. Where nobody, or everybody, had the event the value is NaN.
 
-    The index rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
-    of the event and of the predictions. It is never negative: the index of a perfectly calibrated model is above 0 by
-    the noise of the curve. Near there its standard errors are no guide, as they take the curve to be off the diagonal.
-    They take the knots, and how many there are, as given.
+    The index rests on the ``assumption`` of the adjustment. It is never negative: the index of a perfectly calibrated
+    model is above 0 by the noise of the curve. Near there its standard errors are no guide, as they take the curve to
+    be off the diagonal. They take the knots, and how many there are, as given.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
@@ -22,6 +22,7 @@ from cocensor.inference.influence import batched_rows
 from cocensor.metrics.base import (
     Linear,
     LinearAtOneTime,
+    Models,
     Section,
     SectionFunctionals,
     by_section,
@@ -163,9 +164,8 @@ def survival_calibration_curve(
     weights add up to 1, so that the two are the same; of IPCW by Kaplan–Meier of the same sample all weights add up to
     n, so that they are the same over all subjects, though not by group.
 
-    All of it rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
-    of the event and of the predictions. Standard errors account for the estimation of the weights where the adjustment
-    knows how, and take the knots and the groups as given.
+    All of it rests on the ``assumption`` of the adjustment. Standard errors account for the estimation of the weights
+    where the adjustment knows how, and take the knots and the groups as given.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def survival_calibration_curve(
     request = given.read(**assumed)
     y = request.samples.y_test
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, CalibrationCurve]:
+    def curves(status: EventWeights, models: Models) -> dict[Any, CalibrationCurve]:
         return {name: calibration_at(status, models[name], y, confidence_level, n_groups) for name in models}
 
     return request.each_time(curves)
@@ -232,6 +232,7 @@ def calibration_at(
     missing = {name: why for name, summary in summaries.items() if (why := summary.missing or unknown)}
     found = np.array([summary.value for summary in summaries.values()])
     estimates = Estimates(tuple(summaries), found, summary_rows, missing=missing)
+    estimated: dict[str, Any] = {name: estimates.estimate(name) for name in summaries}
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
     counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, float(predicted.max()) or 1.0))
@@ -241,12 +242,11 @@ def calibration_at(
     return CalibrationCurve(
         section.time,
         level,
-        *_curve(predicted, smooth, curve_rows, level),
+        **_curve(predicted, smooth, curve_rows, level),
         groups=_grouped(predicted, group, shares, group_rows, level),
         counts=counts,
         edges=edges,
-        # The names are those of the fields that are estimates, which a type checker cannot know.
-        **{name: estimates.estimate(name) for name in summaries},  # type: ignore[arg-type]
+        **estimated,
         observed_expected=ratio,
         observed_expected_interval=interval,
         notes=(*notes, *without_errors, *status.interval_caveats),
@@ -255,18 +255,20 @@ def calibration_at(
 
 def _curve(
     predicted: FloatArray, smooth: SmoothCalibration | None, rows: FloatArray, level: float
-) -> tuple[FloatArray, ...]:
+) -> dict[str, Any]:
     """The points of the curve, their standard errors, limits at each point and for all."""
     points = curve_points(predicted)
+    names = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
     if smooth is None:
-        return points, *np.full((6, points.size), np.nan)
+        return dict(zip(names, (points, *np.full((6, points.size), np.nan)), strict=True))
     # On the scale of the link they are combinations of the errors of a few coefficients.
     rows_on_link, log_hazard = rows @ smooth.design(points).T, smooth.log_hazard(points)
     errors = np.sqrt(np.square(rows_on_link).sum(axis=0))
     low, high = _limits(log_hazard, normal_quantile(level) * errors)
     band = _limits(log_hazard, simultaneous_quantile(rows_on_link, level) * errors)
     slope = np.exp(log_hazard - np.exp(log_hazard))
-    return points, smooth.curve(points), errors * slope, low, high, *band
+    curves = (points, smooth.curve(points), errors * slope, low, high, *band)
+    return dict(zip(names, curves, strict=True))
 
 
 def _grouped(
@@ -476,7 +478,7 @@ def mean_calibration(
     quantile = normal_quantile(confidence_level)
     request = given.read(**assumed)
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
+    def curves(status: EventWeights, models: Models) -> dict[Any, MeanCalibration]:
         functionals = SectionFunctionals.over_time(_difference, status, models)
         rows, unknown = rows_of(functionals, status, request.samples.y_test)
         notes = (noted("no_standard_errors", why=unknown),) if unknown else ()

@@ -14,11 +14,11 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, as_vector, check_length, row_blocks
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
 from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.metrics.base import Metric, MetricValue, Models, n_held, refuse_until
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.warnings import CensoringWarning
@@ -72,9 +72,7 @@ class Concordance(Metric):
         """The values of several models; NaN where no two subjects can be compared."""
         return self.evaluate_linearised(status, predictions)[0]
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Models
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights."""
         refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
@@ -139,9 +137,9 @@ def concordance_index(
 
     Notes
     -----
-    The concordance rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is
-    independent of the event and of the predictions. It rewards ranking only: a model whose hazards are all ten times
-    too large has the same concordance. Whether predicted risks are right is for calibration and the Brier score to say.
+    The concordance rests on the ``assumption`` of the adjustment. It rewards ranking only: a model whose hazards are
+    all ten times too large has the same concordance. Whether predicted risks are right is for calibration and the Brier
+    score to say.
 
     Examples
     --------
@@ -244,14 +242,10 @@ def harrell_c(y: Survival, risk: FloatArray) -> float:
 def smaller_before(values: IntArray) -> IntArray:
     """Return for each of some whole numbers from 0 on how many before it are smaller; in n log n steps.
 
-    Two numbers differ first in some bit, the greater has it, and they agree in all above: numbers in the order of
-    their bits above one, and within that in the order given, differ in that bit.
-
-    Examples
-    --------
     >>> smaller_before(np.array([2, 0, 3, 3, 1]))
     array([0, 0, 2, 2, 1])
     """
+    # Two numbers agree down to the first bit in which they differ, and which the greater has.
     n, count = values.size, np.zeros(values.size, dtype=np.int64)
     place, sorted_values = np.arange(n), values
     for bit in reversed(range(int(values.max(initial=0)).bit_length())):
@@ -290,10 +284,7 @@ def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """All subjects from each time of a tile to the time before it.
-
-    ``before`` has their weights a and b at the time before the first of the tile.
-    """
+    """All subjects from each time of a tile to the time before it; ``before`` has a and b before the first time."""
 
     tile: Tile
     before: tuple[FloatArray, FloatArray]
@@ -332,10 +323,10 @@ def _of_steps(
 
 def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
-    before: tuple[FloatArray, FloatArray] | None = None
+    before = np.empty(0), np.zeros(status.n)
     for tile in status.tiles(n_arrays):
-        if before is None:
-            before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
+        if tile.columns.start == 0:
+            before = tile.event_free[:, 0] + tile.event[:, 0], before[1]
         yield _Steps(tile, before)
         before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
 

@@ -22,12 +22,12 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, check_choice, row_blocks
 from cocensor._parallel import in_threads
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.weights import Term
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric, MetricValue, Models, SingleTime
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored, SingleTime
 from cocensor.warnings import HorizonWarning
 
 # Strips of subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
@@ -87,9 +87,7 @@ class PointwiseMetric(Metric):
         """The values of all models in one pass over the weights."""
         return self._summed_up(status, self.values_over_time(status, predictions))
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Models
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values of all models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, self.time_weights(status.grid), len(predictions))
         curves = mean_losses(status, self.loss, list(predictions.values()), by_subject)
@@ -117,11 +115,9 @@ class PointwiseMetric(Metric):
         weights = status.grid.restore(np.eye(status.grid.sorted.size))
         return self.functionals_by_time(status, predictions, weights)
 
-    def functionals_by_time(
-        self, status: EventWeights, predictions: Models, weights: FloatArray
-    ) -> Functionals:
+    def functionals_by_time(self, status: EventWeights, models: Models, weights: FloatArray) -> Functionals:
         """The mean losses, summed over time with weights (times, F)."""
-        gradients = (LossGradient(status, self.loss, predicted) for predicted in predictions.values())
+        gradients = (LossGradient(status, self.loss, predicted) for predicted in models.values())
         return Functionals(tuple(gradients), weights)
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
@@ -183,10 +179,8 @@ def time_average(times: npt.ArrayLike, values: Any, integration: Integration = "
     order = np.argsort(given, kind="stable")
     t, v = given[order], np.asarray(values)[order]
     weights = time_weights(t, integration)
-    if np.isnan(v).any():
-        raise ValueError(
-            f"times must not pass {t[np.argmax(np.isnan(v))]:g}, from where the adjustment gives no score."
-        )
+    if (unknown := np.isnan(v)).any():
+        raise ValueError(f"times must not pass {t[unknown][0]:g}, from where the adjustment gives no score.")
     return float(weights @ v)
 
 

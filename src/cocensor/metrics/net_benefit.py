@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -16,12 +16,12 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
 from cocensor.copulas import Copula
 from cocensor.data import Survival
-from cocensor.data.predictions import Predicted
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import (
     Linear,
     LinearAtOneTime,
+    Models,
     Profile,
     Section,
     SectionMetric,
@@ -171,18 +171,13 @@ class BenefitTable:
         )
         return losses[0] if self.single else losses
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[Any, Predicted]
-    ) -> dict[Any, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> dict[Any, FloatArray]:
         """The values of several models, (times in the order given, thresholds) or (times,) each."""
-        values = over_sections(
-            status, predictions, lambda section: benefits(section, self.thresholds), self.thresholds.size
-        )
+        levels = self.thresholds
+        values = over_sections(status, predictions, lambda section: benefits(section, levels), levels.size)
         return {name: table[0] if self.single else table.T for name, table in values.items()}
 
-    def functionals_over_time(
-        self, status: EventWeights, predictions: Mapping[Any, Predicted]
-    ) -> BenefitFunctionals:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> BenefitFunctionals:
         """The values as functions of the weights: all thresholds of the first time first."""
         return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
 
@@ -191,7 +186,7 @@ class BenefitTable:
 class BenefitFunctionals:
     """Net benefits as functions of the weights, some thresholds at one time in each part."""
 
-    predictions: Mapping[Any, Predicted]
+    predictions: Models
     thresholds: FloatArray
     n_times: int = 1
 
@@ -307,7 +302,7 @@ def decision_curve(
     if request.grid.times.size != 1:
         raise ValueError(f"time must be a single time, but there are {request.grid.times.size}.")
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DecisionCurve]:
+    def curves(status: EventWeights, models: Models) -> dict[Any, DecisionCurve]:
         return decision_curve_at(status, models, request.samples.y_test, levels, confidence_level)
 
     return request.each(curves)
@@ -315,7 +310,7 @@ def decision_curve(
 
 def decision_curve_at(
     status: EventWeights,
-    predictions: Mapping[Any, Predicted],
+    predictions: Models,
     y: Survival,
     thresholds: FloatArray = THRESHOLDS,
     confidence_level: float = 0.95,
@@ -358,9 +353,8 @@ def benefits(section: Section, thresholds: FloatArray) -> FloatArray:
     """The net benefit at each of several thresholds: sums over subjects from the riskiest on."""
     riskiest = section.order.rows[::-1]
     treated = np.searchsorted(section.survival[riskiest], _reaching(thresholds), side="right")
-    in_vain, events = (
-        np.append(0.0, np.cumsum(weight[riskiest]))[treated] for weight in (section.event_free, section.event)
-    )
+    both = (section.event_free, section.event)
+    in_vain, events = (np.append(0.0, np.cumsum(weights[riskiest]))[treated] for weights in both)
     return (events - in_vain * odds(thresholds)) / section.normaliser
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
@@ -15,9 +14,8 @@ from cocensor.adjustments import EventWeights, Fitted
 from cocensor.adjustments.base import assumed_copula
 from cocensor.copulas import Copula
 from cocensor.data import Predictions
-from cocensor.data.predictions import Predicted
 from cocensor.estimators import CopulaGraphic, KaplanMeier
-from cocensor.metrics.base import Linear, Section, SectionMetric, over_sections
+from cocensor.metrics.base import Linear, Models, Section, SectionMetric, over_sections
 from cocensor.metrics.kernel import AtOneTime, Integration, Loss, PointwiseMetric
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
 
@@ -123,7 +121,8 @@ def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpa
         do for ``estimate``, and a score is a float.
     adjustment : str or Adjustment
         What is assumed about the censoring: an object, used as it is when fitted, or a name from
-        :func:`adjustment_names`. Each states its ``assumption``.
+        :func:`adjustment_names`. Each states its ``assumption``; that of IPCW, the default, is that censoring is
+        independent of the event and of the predictions.
     x_train, x_test : array-like, optional
         Covariates, for adjustments that need them. Texts and categories become indicators of their levels in the
         sample that the adjustment is fitted to.
@@ -292,9 +291,9 @@ def brier_parts(section: Section) -> BrierParts:
         return float(a @ np.square(chance) + b @ np.square(1.0 - chance))
 
     at_best, alike, m = score(recalibrated), score(np.full(a.size, overall)), section.normaliser
-    # Gains are below 0 by rounding alone.
-    gains = (max(0.0, above - at_best) / m for above in (score(predicted), alike))
-    return BrierParts(*gains, alike / m, predicted, recalibrated, overall)
+    # What each gains is below 0 by rounding alone.
+    calibrating, separating = (max(0.0, above - at_best) / m for above in (score(predicted), alike))
+    return BrierParts(calibrating, separating, alike / m, predicted, recalibrated, overall)
 
 
 def _recalibrated(section: Section) -> FloatArray:
@@ -473,7 +472,7 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     *Proceedings of the National Academy of Sciences* 118, e2016191118.
     """
 
-    def decomposed(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
+    def decomposed(status: EventWeights, models: Models) -> dict[Any, BrierDecomposition]:
         parts = over_sections(status, models, lambda section: brier_parts(section)[:3], 3)
         return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
 

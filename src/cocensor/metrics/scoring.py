@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
@@ -26,7 +26,7 @@ from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Metric
+from cocensor.metrics.base import Metric, Models
 from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, are_foreign, refuse_foreign
 from cocensor.warnings import HorizonWarning, PredictionWarning
@@ -56,18 +56,16 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
 
 
 #: Gives something for each model, under a status.
-Compute = Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]
+Compute = Callable[[EventWeights, Models], Mapping[Any, Any]]
 
 
 class OverTime(Protocol):
     """A metric with values at each time, or a table of such."""
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[Any, Predicted]
-    ) -> Mapping[Any, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> Mapping[Any, FloatArray]:
         """The values by model, in the order of the times given."""
 
-    def functionals_over_time(self, status: EventWeights, predictions: Mapping[Any, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> Linearised:
         """The values as functions of the weights."""
 
 
@@ -79,44 +77,30 @@ class ScoreRequest(Asked):
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-        functionals = [metric.functionals_over_time] if return_influence else []
-        return self.each(metric.values_over_time, functionals)
+        return self.each(metric.values_over_time, return_influence, metric.functionals_over_time)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         weights = time_weights(self.grid.sorted, integration)[:, None]
 
-        def averages(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+        def averages(status: EventWeights, models: Models) -> dict[Any, float]:
             curves = metric.values_over_time(status, models)
             return {name: time_average(self.grid.times, curves[name], integration) for name in models}
 
-        functionals = [partial(metric.functionals_by_time, weights=weights)] if return_influence else []
-        return self.each(averages, functionals)
+        return self.each(averages, return_influence, partial(metric.functionals_by_time, weights=weights))
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def values(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+        def values(status: EventWeights, models: Models) -> dict[Any, float]:
             return {name: score.value for name, score in metric.evaluate(status, models).items()}
 
-        functionals = [metric.functionals] if return_influence else []
-        return self.each(values, functionals, metric.grid(self.grid))
-
-    def with_mean(self, metric: Metric, return_influence: bool) -> Any:
-        """The values at each time, and the value over all of them, as a pair."""
-
-        def pairs(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
-            return {
-                name: (score.curve, score.value) for name, score in metric.evaluate(status, models).items()
-            }
-
-        functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
-        return self.each(pairs, functionals)
+        return self.each(values, return_influence, metric.functionals, grid=metric.grid(self.grid))
 
     def each_time(self, compute: Compute) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
 
-        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+        def by_time(status: EventWeights, models: Models) -> dict[Any, Any]:
             n_times = status.grid.sorted.size
             results = [compute(status.at_columns(slice(k, k + 1)), models) for k in range(n_times)]
             places = range(n_times) if status.grid.place is None else status.grid.place
@@ -129,26 +113,25 @@ class ScoreRequest(Asked):
     def each(
         self,
         compute: Compute,
-        functionals: Sequence[Callable[..., Linearised]] = (),
+        return_influence: bool = False,
+        *functionals: Callable[..., Linearised],
         grid: TimeGrid | None = None,
     ) -> Any:
-        """What is computed with one fit, and one status where it can be; with ``functionals`` a pair with influences.
+        """What is computed with one fit, and one status where it can be, at the times or a ``grid`` of others.
 
-        At other times where ``grid`` says so.
+        With the influences on the values, which the ``functionals`` tell, a pair.
         """
-        values, moved = dict[Any, Any](), dict[Any, Any]()
+        values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.y_test
+        used = functionals if return_influence else ()
         fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
         for models, _, status in fits:
             by_model = compute(status, models)
-            lots = [
-                influence(status, functional(status, models), self.samples.y_test).split(len(models))
-                for functional in functionals
-            ]
+            lots = [influence(status, of(status, models), y).split(len(models)) for of in used]
             for name, *influences in zip(models, *lots, strict=True):
                 values[name] = self._at_the_times(by_model[name])
                 if influences:
                     moved[name] = self._on(by_model[name], *influences)
-        return self.returned(values, moved) if functionals else self.returned(values)
+        return self.returned(values, moved) if used else self.returned(values)
 
     def _at_the_times(self, value: Any) -> Any:
         """A value, or values over time; at a single time what there is at that: a number, or an array of several."""
@@ -315,10 +298,9 @@ def _read(estimate: Any, model: Any, asked: Asked, risk: bool) -> Predicted:
         risk=risk,
         column=asked.single and not risk,
     )
-    if grid.last > predicted.end:
-        raise ValueError(
-            f"times must not pass {predicted.end:g}, the end of {name}, but reach {grid.last:g}."
-        )
+    end, last = predicted.end, grid.last
+    if last > end:
+        raise ValueError(f"times must not pass {end:g}, the end of {name}, but reach {last:g}.")
     if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
         other = grid.times[grid.times != predicted.time][0]
         raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
