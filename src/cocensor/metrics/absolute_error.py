@@ -32,8 +32,8 @@ def _known(event_free: FloatArray, before: FloatArray, out: FloatArray) -> None:
     np.abs(out, out=out)
 
 
-# Of the stretch of time that a grid time stands for: the part after the predicted time is lost on those event-free, the
-# part before on those with an event.
+# Of the time that a grid time stands for, what is after the predicted time is lost on those event-free, what is before
+# on those with an event.
 _MISSED = Loss(event_free=_event_free, event=np.positive, known=_known, largest=1.0)
 
 
@@ -91,14 +91,19 @@ class RestrictedAbsoluteError(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
+    def evaluate(
+        self, status: EventWeights, predictions: Models, by_subject: SumsBySubject | None = None
+    ) -> dict[str, MetricValue]:
         """The values of several models, in one pass over the weights."""
-        return self._values(status, predictions, None)
+        refuse_unless_known(status)
+        missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
+        values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
+        return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
     def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
-        values = self._values(status, predictions, by_subject)
+        values = self.evaluate(status, predictions, by_subject)
         return values, by_subject.known_of(self.functionals(status, predictions))
 
     def functionals(self, status: EventWeights, predictions: Models) -> Functionals:
@@ -106,14 +111,6 @@ class RestrictedAbsoluteError(Metric):
         refuse_unless_known(status)
         gradients = (LossGradient(status, _MISSED, shares) for shares in self._shares(status, predictions))
         return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
-
-    def _values(
-        self, status: EventWeights, predictions: Models, by_subject: SumsBySubject | None
-    ) -> dict[str, MetricValue]:
-        refuse_unless_known(status)
-        missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
-        values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
-        return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
     def _shares(self, status: EventWeights, predictions: Models) -> list[Predicted]:
         times = (predicted_times(model, status.grid.last, self.predicted) for model in predictions.values())
@@ -161,8 +158,7 @@ def restricted_absolute_error(
     >>> round(restricted_absolute_error(y, y, curves, times, predicted="mean"), 2)
     0.79
     """
-    metric = RestrictedAbsoluteError(predicted)
-    return given.read(**assumed).values(metric, return_influence)
+    return given.read(**assumed).values(RestrictedAbsoluteError(predicted), return_influence)
 
 
 def predicted_times(predictions: Predicted, horizon: float, predicted: PredictedTime) -> FloatArray:

@@ -96,15 +96,14 @@ class AdjustedLoss:
         [(_, _, weights)] = samples.weights_by_fit(chosen, grid, {})
         refuse_unknown(grid, weights.valid_until)
         self.metric, self.place = pointwise, Place.of(like, "like")
-        self._loss = pointwise.loss
-        self._weights = PlacedWeights(weights, self.place)
+        self._loss, self._weights = pointwise.loss, PlacedWeights(weights, self.place)
         time_weights = pointwise.time_weights(grid)
         if grid.place is not None:
             first = np.unique(grid.place, return_index=True)[1]
             by_time, time_weights = time_weights, np.zeros(grid.times.size)
             time_weights[first] = by_time
-        xp, place = self.place.xp, self.place
-        self._time_weights = xp.asarray(time_weights, dtype=place.exact, device=place.device)
+        place = self.place
+        self._time_weights = place.xp.asarray(time_weights, dtype=place.exact, device=place.device)
 
     def __repr__(self) -> str:
         n, t = self._weights.n, self._time_weights.shape[0]
@@ -131,23 +130,18 @@ class AdjustedLoss:
             raise TypeError(f"estimate must be a {self.place}, as like is, but is of {estimate.dtype}.")
         if estimate.ndim == 1 and self._time_weights.shape[0] == 1:
             estimate = estimate[:, None]
-        if rows is not None:
-            _check_rows(rows)
+        if rows is not None:  # refused by the type alone: values stay on the device
+            if not hasattr(rows, "dtype"):
+                raise TypeError(
+                    f"rows must be an array of whole numbers, but is of type {type(rows).__name__}."
+                )
+            if "int" not in str(rows.dtype) or rows.ndim != 1:
+                is_of = f"{rows.dtype} with shape {tuple(rows.shape)}"
+                raise TypeError(f"rows must be whole numbers along one axis, but are of {is_of}.")
         n = self._weights.n if rows is None else rows.shape[0]
-        if tuple(estimate.shape) != (n, self._time_weights.shape[0]):
-            shape = (n, self._time_weights.shape[0])
+        if tuple(estimate.shape) != (shape := (n, self._time_weights.shape[0])):
             raise ValueError(
                 f"estimate must have a row per subject and a column per time, {shape}, but its shape is "
                 f"{tuple(estimate.shape)}."
             )
         return placed_mean_losses(self._weights, self._loss, estimate, rows)
-
-
-def _check_rows(rows: Any) -> None:
-    """Refuse what does not number subjects, by its type alone: values stay on the device."""
-    if not hasattr(rows, "dtype"):
-        raise TypeError(f"rows must be an array of whole numbers, but is of type {type(rows).__name__}.")
-    if "int" not in str(rows.dtype) or rows.ndim != 1:
-        raise TypeError(
-            f"rows must be whole numbers along one axis, but are of {rows.dtype} with shape {tuple(rows.shape)}."
-        )

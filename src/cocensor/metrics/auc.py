@@ -20,7 +20,6 @@ from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.base import (
-    Accumulator,
     LazyGradient,
     Linear,
     MetricValue,
@@ -52,8 +51,7 @@ class CumulativeDynamicAUC(SectionMetric):
     Parameters
     ----------
     at : float, optional
-        The time; by default it is the mean over the times of an evaluation, each weighted by the events since the time
-        before.
+        The time; by default it is the mean over the times of an evaluation, each weighted by its new events.
 
     Examples
     --------
@@ -146,7 +144,7 @@ class CumulativeDynamicAUC(SectionMetric):
         mean = self._mean(status, predictions, keep=status.fit_in_one(n_held(2 * len(predictions))))
         return mean.values(status.grid), mean
 
-    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> SingleTimeAUC | None:
         """At one time the weights and predictions of all subjects can be held."""
         return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
 
@@ -280,12 +278,9 @@ def cumulative_dynamic_auc(
     .. math:: AUC(t) = \frac{\sum_{i \ne j} b_i(t)\,a_j(t)\,(1[M_i > M_j] + \tfrac12 1[M_i = M_j])}
         {\sum_{i \ne j} b_i(t)\,a_j(t)},
 
-    with the weights of the adjustment: who is still event-free at t. The marker M is the risk score, or
+    with the weights of the adjustment, on whose ``assumption`` it rests. The marker M is the risk score, or
     :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed counts on both sides in part, but
-    is never held against itself.
-
-    The AUC rests on the ``assumption`` of the adjustment. It rewards ranking only: predicted risks that are all too
-    high do not change it.
+    not against itself. The AUC rewards ranking only: predicted risks that are all too high do not change it.
 
     The mean is :math:`\sum_k AUC(t_k)\,[B(t_k) - B(t_{k-1})] / B(t_K)` with :math:`B(t) = \sum_i b_i(t)`, the events
     by t as the adjustment has them. scikit-survival takes the steps of the Kaplan–Meier curve of the test sample, which
@@ -307,8 +302,7 @@ def cumulative_dynamic_auc(
         had the event, or nobody is event-free, the AUC is NaN. A time without new events has no part in the mean; if
         nobody is event-free at another, the mean is NaN, with a :class:`HorizonWarning`.
     pair of Influence, or a dict of such
-        Only with ``return_influence``: on the AUCs, as of :func:`brier_score`, and on the mean, ``test`` of shape
-        (n_test,).
+        Only with ``return_influence``: on the AUCs, as of :func:`brier_score`, and on the mean, which is one value.
 
     Examples
     --------

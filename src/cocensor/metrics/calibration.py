@@ -61,7 +61,7 @@ class CalibrationMetric(SectionMetric):
     def value(self, section: Section) -> float:
         """The summary; NaN where there is no curve."""
         smooth = section.once(smooth_calibration)
-        return np.nan if smooth is None else distance(smooth, self.level)
+        return np.nan if smooth is None else smooth.distance(self.level)
 
     def linear(self, section: Section) -> Linear:
         """The summary and its derivatives, by way of the coefficients of the curve."""
@@ -150,12 +150,6 @@ def curve_points(predicted: FloatArray) -> FloatArray:
     return np.linspace(low, high, _POINTS)
 
 
-def distance(smooth: SmoothCalibration, level: float | None) -> float:
-    """The mean distance from the diagonal, or a quantile of distances."""
-    distances = np.abs(smooth.observed - smooth.predicted)
-    return float(distances.mean() if level is None else np.quantile(distances, level))
-
-
 def linear_distance(smooth: SmoothCalibration, section: Section, level: float | None) -> Linear:
     r"""The mean distance, or a quantile, with its derivatives.
 
@@ -166,7 +160,7 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
     \left[\tfrac92 \phi^4(z)/(2z^2 + 1)^2\right]^{1/5}`, z the normal quantile of the level.
     """
     gap, n = smooth.observed - smooth.predicted, smooth.predicted.size
-    distances, value = np.abs(gap), distance(smooth, level)
+    distances, value = np.abs(gap), smooth.distance(level)
     if level is None:
         counted, presence = np.ones(n) / n, distances - value
     else:
@@ -295,6 +289,11 @@ class SmoothCalibration:
     def observed(self) -> FloatArray:
         """The curve at the prediction of each subject."""
         return self.fit.chance
+
+    def distance(self, level: float | None) -> float:
+        """The mean distance from the diagonal, or a quantile of distances."""
+        distances = np.abs(self.observed - self.predicted)
+        return float(distances.mean() if level is None else np.quantile(distances, level))
 
     def design(self, predicted: FloatArray) -> FloatArray:
         """The columns of the regression at other predictions."""

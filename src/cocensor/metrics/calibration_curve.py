@@ -30,13 +30,9 @@ from cocensor.metrics.base import (
 )
 from cocensor.metrics.calibration import (
     CloglogFit,
-    HighCalibrationError,
-    IntegratedCalibrationIndex,
-    MedianCalibrationError,
     Scores,
     SmoothCalibration,
     curve_points,
-    distance,
     fit_cloglog,
     linear_distance,
     smooth_calibration,
@@ -349,12 +345,12 @@ def _summaries(section: Section, smooth: SmoothCalibration | None) -> dict[str, 
         "slope": slope,
         "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0),  # where the slope is 1
     }
-    for metric in (IntegratedCalibrationIndex, MedianCalibrationError, HighCalibrationError):
+    for name, level in ("ici", None), ("e50", 0.5), ("e90", 0.9):
         if smooth is None:
-            summaries[metric.name] = _missing(section, _no_curve(section))
+            summaries[name] = _missing(section, _no_curve(section))
         else:
-            linear = partial(linear_distance, smooth, section, metric.level)
-            summaries[metric.name] = Value(distance(smooth, metric.level), linear)
+            linear = partial(linear_distance, smooth, section, level)
+            summaries[name] = Value(smooth.distance(level), linear)
     return summaries
 
 
