@@ -173,10 +173,7 @@ def predicted_times(predictions: Predicted, horizon: float, predicted: Predicted
 
 
 class _ShareBefore(Predictions):
-    """The share before the predicted time of a subject, of the stretch of time that each grid time stands for.
-
-    A grid time stands for the times around it by a hat, 1 there and 0 at its neighbours.
-    """
+    """The share before the predicted time of the time that a grid time stands for: a hat, 0 at its neighbours."""
 
     _predicted: FloatArray
 

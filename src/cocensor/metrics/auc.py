@@ -120,7 +120,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
-        return Roc(section.order, section.event_free, section.event).profile
+        return Profile(FALSE_ALARMS, Roc(section.order, section.event_free, section.event).found())
 
     def profile_functionals(self, status: EventWeights, predictions: Models) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
@@ -167,10 +167,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanAUC(SectionFunctionals):
-    r"""The mean AUC :math:`\sum_k AUC_k\,\Delta B_k / B_K` of several models, with B the sum of b.
-
-    ``curves`` has the AUC at each of the sorted times by model, ``sums`` B.
-    """
+    r"""The mean :math:`\sum_k AUC_k\,\Delta B_k / B_K` of the ``curves`` of several models; ``sums`` are B."""
 
     curves: Mapping[str, FloatArray]
     sums: FloatArray
@@ -239,8 +236,8 @@ class SingleTimeAUC:
         event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
         for name in self.models if until > self.grid.last else ():
             order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
-            value = area(order, event_free, event)
-            profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
+            value, found = area(order, event_free, event), Roc(order, event_free, event).found()
+            profile = Profile(FALSE_ALARMS, found) if np.isfinite(value) else None
             values[name] = MetricValue(value, profile=profile)
         return values
 
@@ -453,12 +450,7 @@ def survival_roc_curve(
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    r"""A ROC curve: its corners, from nobody called to all, and the subjects behind it.
-
-    An alarm is raised for a share h of a subject with the marker M: 1 above a threshold, 0 below, and one and the same
-    share of all who are level with it, such that the share of false alarms among those event-free is
-    :math:`p = \sum_i a_i h_i / \sum_i a_i`. Of events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
-    """
+    """The ROC curve of subjects in an order; of those level with the threshold all are called by the same share h."""
 
     order: Order
     event_free: FloatArray
@@ -476,11 +468,6 @@ class Roc:
             alarms = np.maximum.accumulate(alarms[called] / alarms[-1])
             return alarms, found[called] / found[-1], rows[called[:-1]]
 
-    @property
-    def profile(self) -> Profile:
-        """The curve at 101 shares of false alarms."""
-        return Profile(FALSE_ALARMS, self.found())
-
     def found(self, false_alarms: FloatArray = FALSE_ALARMS) -> FloatArray:
         """The share of events found at shares of false alarms; NaN without events, or without anybody event-free."""
         alarms, found, _ = self._corners
@@ -489,22 +476,14 @@ class Roc:
         return np.interp(false_alarms + _ROUNDING, alarms, found)
 
     def slopes(self) -> FloatArray:
-        r"""The rise of the curve around each share, over a width that narrows with the number of those event-free.
-
-        It is :math:`(R(p + h) - R(p - h))/2h` with :math:`h = \max(0.02, m^{-1/3}/2)`, cut to [0, 1], where
-        :math:`m = (\sum a)^2/\sum a^2`.
-        """
+        """The rise of the curve around each share, over a width that narrows with the number of those event-free."""
         number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
         half = max(_NARROWEST, 0.5 * number ** (-1.0 / 3.0))
         low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
         return (self.found(high) - self.found(low)) / (high - low)
 
     def gradients(self, marker: FloatArray) -> list[LazyGradient]:
-        r"""The derivatives at each share p of false alarms; ``marker`` is that of the order, by subject.
-
-        By b they are :math:`(h_i - R(p))/\sum b`. Who joins those event-free moves the threshold: by a they are
-        :math:`-R'(p)(h_i - p)/\sum a`.
-        """
+        r"""Derivatives :math:`-R'(p)(h_i - p)/\sum a` and :math:`(h_i - R(p))/\sum b`, by the marker of subjects."""
         alarms, _, following = self._corners
         found = self.found()
         at = np.minimum(np.searchsorted(alarms, FALSE_ALARMS + _ROUNDING, "right") - 1, alarms.size - 2)

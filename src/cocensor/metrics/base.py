@@ -64,10 +64,6 @@ class MetricValue:
     profile : Profile, optional
         The curve behind a value at one time, such as the ROC curve.
 
-    See Also
-    --------
-    Metric : Returns such values.
-
     Examples
     --------
     >>> from cocensor.metrics import MetricValue
@@ -407,10 +403,9 @@ def over_sections(
 
 
 class Linear(NamedTuple):
-    """A value and its derivatives by the weights of each subject.
+    """A value and its derivatives by the weights of each subject, and by its presence where that is not by these alone.
 
-    ``own`` is that by the presence of each subject, times the number of subjects; None where a subject matters by its
-    two weights alone (see :class:`~cocensor.adjustments.Functionals`).
+    ``own`` are the latter, times the number of subjects (see :class:`~cocensor.adjustments.Functionals`).
     """
 
     value: float
@@ -475,11 +470,7 @@ class SectionMetric(SingleTime):
 
 @dataclass(frozen=True, eq=False)
 class SectionFunctionals:
-    r"""Sums over time of the values of several models.
-
-    With the ``time_weights`` of shape (times, F) they are :math:`\sum_k w_{kf}\,\theta_m(t_k)`. ``known`` has
-    derivatives that were computed before, by model and place among the sorted times.
-    """
+    """Sums over time of the values of several models; ``known`` has derivatives by model and sorted time."""
 
     compute: Callable[[Section], Linear]
     predictions: Models

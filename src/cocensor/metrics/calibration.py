@@ -153,11 +153,9 @@ def curve_points(predicted: FloatArray) -> FloatArray:
 def linear_distance(smooth: SmoothCalibration, section: Section, level: float | None) -> Linear:
     r"""The mean distance, or a quantile, with its derivatives.
 
-    With d_i the distance of subject i, a change of the curve moves the mean by the mean change of d, and a quantile by
-    the mean change of those d that lie near it. A subject's presence moves the mean by :math:`d_i - \theta` and the
-    quantile θ of level u by :math:`(u - 1[d_i \le \theta])/f(\theta)`. Near, and for the density f, are the distances
-    within :math:`\pm h` of the level, with Bofinger's :math:`h = n^{-1/5}
-    \left[\tfrac92 \phi^4(z)/(2z^2 + 1)^2\right]^{1/5}`, z the normal quantile of the level.
+    A change of the curve moves the mean by the mean change of the distances d, and a quantile by that of those near it.
+    A subject's presence moves the mean by :math:`d_i - \theta`, the quantile by :math:`(u - 1[d_i \le
+    \theta])/f(\theta)`.
     """
     gap, n = smooth.observed - smooth.predicted, smooth.predicted.size
     distances, value = np.abs(gap), smooth.distance(level)
@@ -177,7 +175,7 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
 
 
 def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
-    """Return the subjects whose distances are around a quantile."""
+    """Return the subjects whose distances are around a quantile, within Bofinger's width of its level."""
     n, z = distances.size, float(ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     half = n**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
@@ -317,11 +315,7 @@ class SmoothCalibration:
 
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
-    """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event.
-
-    There must be more distinct predictions, of subjects that count, than degrees of freedom; and where the fit has no
-    solution, because the spline separates perfectly those with the event, there is one less.
-    """
+    """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event."""
     a, b, scores = section.event_free, section.event, Scores.of(section.survival)
     for columns in _designs(scores.x, (a != 0) | (b != 0)):
         fit = fit_cloglog(columns(scores.x), a, b)
@@ -375,10 +369,7 @@ class CloglogFit:
 def fit_cloglog(
     design: FloatArray, a: FloatArray, b: FloatArray, offset: FloatArray | float = 0.0
 ) -> CloglogFit | None:
-    """The regression; None where it has no solution, as where no subject, or every, had the event.
-
-    The design must hold a constant in its span, or be 1.
-    """
+    """The regression on a design that spans a constant, or is 1; None where it has no solution."""
     total = float(a.sum() + b.sum())
     share = float(b.sum()) / total if total > 0 else np.nan
     if not 0.0 < share < 1.0:

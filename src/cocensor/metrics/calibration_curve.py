@@ -301,16 +301,11 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
 
 
 def groups_by_risk(order: Order, n_groups: int) -> IntArray:
-    """The group of each subject: of equal size by predicted risk, with equal predictions in one and the same.
-
-    Those of equal risk go where the middle of them belongs; groups that are left empty do not count.
-    """
+    """The group of each subject, of equal size by predicted risk; equal predictions go where their middle belongs."""
     n = order.rows.size
     first, end = (np.arange(n), np.arange(1, n + 1)) if order.ties is None else order.ties
     middle = np.floor_divide(n_groups * (first + end - 1), 2 * n)
-    group = np.empty(n, dtype=np.int64)
-    group[order.rows] = np.unique(middle, return_inverse=True)[1]
-    return group
+    return order.by_subject(np.unique(middle, return_inverse=True)[1])
 
 
 # --- values

@@ -267,10 +267,7 @@ def _starts(*keys: Any) -> IntArray:
 
 
 def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
-    """One number for each subject that orders them by risk up to the last of the sorted ``times``.
-
-    It is the risk score, or minus the area under the predicted curve, which is 1 at time 0, by the trapezoidal rule.
-    """
+    """The risk scores, or minus the areas under the predicted curves, 1 at time 0, up to the last sorted time."""
     if isinstance(predictions, RiskScores):
         return predictions.risk
     widths = np.diff(times, prepend=0.0)
@@ -333,10 +330,7 @@ def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """The concordance of several models as a function of the weights.
-
-    ``sums`` are, for each, those over pairs that are ordered as their events are, and over all pairs.
-    """
+    """The concordance of several models by the weights; ``sums`` are over pairs in the order of events, and all."""
 
     metric: Concordance
     predictions: Models
@@ -370,10 +364,7 @@ class _Moves:
 def _by_weights(
     steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
-    """The derivatives of the quotient by the weights a and b at the ends of steps.
-
-    They come for some subjects at a time, with a share; and beside them what the presence of each of these adds.
-    """
+    """The derivatives of the quotient by a and b at the ends of steps, and by presence, of some subjects at a time."""
     if not pairs > 0:
         return
     value = ordered / pairs

@@ -31,8 +31,7 @@ _NO_VARIANCE = 1e-9
 
 @dataclass(frozen=True)
 class DCalibration(Metric):
-    r"""The share of subjects in the wrong cell of predicted levels, :math:`\frac12\sum_c |o_c - e_c|`; see
-    :func:`d_calibration`.
+    r"""The share of subjects in the wrong cell, :math:`\frac12\sum_c |o_c - e_c|`; see :func:`d_calibration`.
 
     Chance alone keeps it above 0: what is expected of a model that is right falls with the root of the number of
     subjects, and its interval is of use far from 0 only. The test of :func:`d_calibration` is free of this.
@@ -192,8 +191,7 @@ def d_calibration(
     statistic is exactly Pearson's :math:`n\sum_c (o_c - e_c)^2/e_c`; with a plain covariance, far too many small
     samples reject a model that is right. Neighbouring cells are pooled until 5 subjects are expected.
 
-    The shares and the test rest on the ``assumption`` of the adjustment, its copula included: under a wrong one a model
-    that is right may fail.
+    All rests on the ``assumption`` of the adjustment, its copula included: under a wrong one a right model may fail.
 
     Parameters
     ----------
@@ -296,11 +294,9 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
 
 
 def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -> FloatArray:
-    """The covariance of the gaps where the model is right, from the influence (subjects, cells) of the test subjects.
-
-    Subjects are reweighted, linearly in their influence, so that the gaps vanish. One more, spread over the cells as
-    expected, lets a cell without anybody count.
-    """
+    """The covariance of the gaps where the model is right, from the influence (subjects, cells) of test subjects."""
+    # Subjects are reweighted, linearly in their influence, so that the gaps vanish. One more, spread over the cells as
+    # expected, lets a cell without anybody count.
     n = len(moved)
     points = np.concatenate((moved + gap, np.eye(gap.size) - expected))
     share = np.append(np.ones(n), expected) / (n + 1.0)
@@ -315,12 +311,10 @@ def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -
 
 
 class Spread:
-    """The subjects by the levels of one model's curves: in the cells up to ``upper``, and in one more.
+    """The subjects by the levels of one model's curves: in cells up to ``upper``, and in one more, event-free at last.
 
-    A cell holds levels above that of the cell before, up to its own; the first holds 0 too. Who is event-free at the
-    last time is in the one more. ``node`` and ``share`` say where the curves fall to the lower level of each cell (see
-    above), ``last`` is their value at the last time; (subjects, cells) and (subjects,). ``surplus`` is what each
-    subject has more than its curve expects, (subjects, cells), ``expected`` what all curves expect, (cells,).
+    ``node`` and ``share`` say where the curves fall to the lower level of each cell, ``last`` is their last value.
+    ``surplus`` is what each subject has more than its curve expects, ``expected`` what all curves expect, by cell.
     """
 
     def __init__(self, predictions: Predicted, times: FloatArray, upper: FloatArray) -> None:
@@ -370,11 +364,7 @@ def spreads_over_cells(status: EventWeights, predictions: Models, n_cells: int) 
 
 
 def cell_functionals(status: EventWeights, sums: Sequence[tuple[Spread, FloatArray]]) -> Functionals:
-    r"""Values :math:`\sum_c h_c d_c`, each of the spread by a model's curves, and its own h.
-
-    d is the observed minus the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
-    single times.
-    """
+    r"""Values :math:`\sum_c h_c d_c`, each with a spread and an h of its own, of the gaps d between shares."""
     n_times, scale = status.grid.sorted.size, status.n / status.normaliser
 
     def derivatives(rows: Rows, spread: Spread, h: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,9 +1,4 @@
-r"""Means of a loss over subjects at each time, averaged over time: the metric, and the sums over subjects behind it,
-
-.. math:: \frac1m \sum_i \left[ a_i(t)\,\ell_1(\hat S_i(t)) + b_i(t)\,\ell_0(\hat S_i(t)) \right],
-
-for many predictions in one pass over the weights.
-"""
+"""Means of a loss over subjects at each time, averaged over time, for many predictions in one pass over the weights."""
 
 from __future__ import annotations
 
@@ -13,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, check_choice, row_blocks
@@ -168,16 +162,13 @@ def time_weights(times: FloatArray, integration: Integration = "trapezoid") -> F
     return 0.5 * (np.append(widths, 0.0) + np.append(0.0, widths))
 
 
-def time_average(times: npt.ArrayLike, values: Any, integration: Integration = "trapezoid") -> Any:
+def time_average(times: FloatArray, values: FloatArray, integration: Integration = "trapezoid") -> float:
     r"""The mean of scores over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2}`, whatever the order of the times.
 
     ``"trapezoid"`` joins the scores by lines; ``"step"`` holds each until the next time.
     """
-    if isinstance(values, dict):
-        return {name: time_average(times, curve, integration) for name, curve in values.items()}
-    given = np.atleast_1d(np.asarray(times, dtype=np.float64))
-    order = np.argsort(given, kind="stable")
-    t, v = given[order], np.asarray(values)[order]
+    order = np.argsort(times, kind="stable")
+    t, v = times[order], values[order]
     weights = time_weights(t, integration)
     if (unknown := np.isnan(v)).any():
         raise ValueError(f"times must not pass {t[unknown][0]:g}, from where the adjustment gives no score.")
@@ -235,10 +226,7 @@ class SumsBySubject:
 def mean_losses(
     weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None = None
 ) -> FloatArray:
-    """Return the mean loss of each model at each time in the order given, (models, times).
-
-    The losses of each subject, summed over time, are gathered ``by_subject`` on the way.
-    """
+    """Return mean losses, (models, times in the order given); those of each subject are gathered ``by_subject``."""
     grid, sums = weights.grid, _Sums(weights, loss, models, by_subject)
     jobs = [
         partial(sums.of_strips, weights.strips[start : start + _JOB_STRIPS])
@@ -282,11 +270,7 @@ class _Space:
 
 
 class _Sums:
-    """Weighted losses, summed over subjects strip by strip.
-
-    Where weights are products of a factor per subject and one per time, predictions are read as they lie in memory;
-    the modelled weights are added piece by piece.
-    """
+    """Weighted losses, summed over subjects strip by strip: by weights that are products, and by modelled ones."""
 
     def __init__(
         self, weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None

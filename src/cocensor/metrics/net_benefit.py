@@ -47,8 +47,7 @@ class NetBenefit(SectionMetric):
     Parameters
     ----------
     threshold : float
-        How many treatments in vain one event found in time is worth, as a risk: a choice of those who treat, without a
-        default.
+        How many treatments in vain one event found in time is worth, as a risk: a choice of those who treat.
     at : float, optional
         The time; by default the last of an evaluation.
 
@@ -258,7 +257,7 @@ def decision_curve(
 ) -> Any:
     """The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
 
-    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and the assumption.
+    Intervals hold at each threshold for itself. Equation, assumption and references are those of :func:`net_benefit`.
 
     Parameters
     ----------
@@ -288,11 +287,6 @@ def decision_curve(
     (array([0.43, 0.27]), array([0.42, 0.13]))
     >>> curve.difference.low.round(2), curve.difference.high.round(2)
     (array([-0.01,  0.07]), array([0.04, 0.21]))
-
-    References
-    ----------
-    Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models.
-    *Medical Decision Making* 26, 565–574.
     """
     levels = as_thresholds(thresholds)
     normal_quantile(confidence_level)

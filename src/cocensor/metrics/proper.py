@@ -114,8 +114,7 @@ def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpa
     estimate : array of shape (n_test, n_times), Predictions, frame, step functions, or a dict of these
         Predicted survival probabilities; also a pair ``(times, array)`` or a fitted model, as in :func:`evaluate`.
         Between their own times curves are lines, unless they say otherwise or are known to step. A frame of pandas with
-        the labels of ``x_test`` or ``y_test`` is put into their order, with a warning. A dict of models gives a dict of
-        scores, with one fit for all.
+        the labels of ``x_test`` or ``y_test`` is put into their order, with a warning. A dict gives a dict, by one fit.
     times : float or array-like
         In any order; results come in the same order. At one time, given as a number, an array of shape (n_test,) will
         do for ``estimate``, and a score is a float.
@@ -532,8 +531,7 @@ def log_score(
 
     .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right],
 
-    with the weights of the adjustment, on whose ``assumption`` it rests. A prediction of 0 or 1 that turns out wrong
-    costs infinitely much.
+    with the weights of the adjustment, on whose ``assumption`` it rests. A wrong prediction of 0 or 1 costs infinity.
 
     Parameters
     ----------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
@@ -79,7 +81,7 @@ class Order:
         halfway -= 0.5 * taken
         return halfway
 
-    def by_subject(self, values: FloatArray) -> FloatArray:
+    def by_subject(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Values in the order, by subject."""
         result = np.empty_like(values)
         result[self.rows] = values
@@ -180,11 +182,7 @@ def _sorted_rows(marker: FloatArray) -> IntArray:
 
 
 def _stretches(rows: Rows, n_columns: int) -> tuple[Rows, Rows]:
-    """Stretches of the rows side by side, (stretches, length), and the rest, which is shorter than one.
-
-    The first of each stretch, then the second, and so on: so each step takes subjects from all over, adds to as many
-    running sums, and no sum waits for the one before it.
-    """
+    """Stretches of the rows side by side, (stretches, length), and the rest: so no sum waits for the one before it."""
     length = max(1, -(-rows.size * n_columns // _TAKEN_ELEMENTS))
     n_stretches = rows.size // length
     return rows[: n_stretches * length].reshape(n_stretches, length), rows[n_stretches * length :]

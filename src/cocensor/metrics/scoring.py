@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
-from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -280,9 +280,7 @@ def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunctio
 
 def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
     """Return a score function that gives one result for each model."""
-    typed: Any = score_function(body)
-    function: ResultFunction[P, Result] = typed
-    return function
+    return cast(ResultFunction[P, Result], score_function(body))
 
 
 def _read(estimate: Any, model: Any, asked: Asked, risk: bool) -> Predicted:
@@ -321,16 +319,14 @@ def time_grid(
 ) -> FloatArray:
     """``n`` equally spaced times from 0 to the horizon.
 
-    One that meets an observed time up to rounding (1e-9 of itself) is exactly that time, so that scores do not depend
-    on the unit of time.
+    One that meets an observed time up to rounding (1e-9 of itself) is that time: scores do not depend on the unit.
 
     Parameters
     ----------
     y_train, y_test : Survival, structured array or tuple
         With test outcomes, the horizon is one that both samples reach.
     horizon : "t_max", number, or {"at_risk": share}
-        The largest observed time; a time; or the largest observed time at which at least that share of the
-        sample is still at risk.
+        The largest observed time; a time; or the largest observed time with at least that share still at risk.
     n : int
         How many times.
 
@@ -340,8 +336,8 @@ def time_grid(
 
     Notes
     -----
-    A horizon at which fewer than 1 % are at risk gives a :class:`HorizonWarning` that names the largest time
-    with 5 %: scores beyond rest on a handful of subjects.
+    A horizon with fewer than 1 % at risk gives a :class:`HorizonWarning` that names the largest time with 5 %: scores
+    beyond rest on a handful of subjects.
 
     Examples
     --------

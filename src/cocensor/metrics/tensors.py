@@ -26,10 +26,7 @@ _IN_CACHE, _ON_DEVICE = 2**18, 2**25
 
 
 class PlacedWeights:
-    """:class:`EventWeights` beside the predictions, subjects in their order; nothing of them is n × T.
-
-    Columns are in the order of the times given. A subject is event-free at those whose time comes before its ``cut``.
-    """
+    """:class:`EventWeights` beside the predictions: nothing is n × T; columns are in the order of the times given."""
 
     def __init__(self, weights: EventWeights, place: Place) -> None:
         grid = weights.grid
@@ -69,10 +66,7 @@ class PlacedWeights:
 
 
 def placed_mean_losses(weights: PlacedWeights, loss: Loss, table: Array, rows: Array | None = None) -> Array:
-    """Return the mean loss at each column of predictions of another library than numpy, summed in double precision.
-
-    ``table`` has a row for each subject, or for each of ``rows``. Temporary arrays hold a block of rows.
-    """
+    """Return the mean loss at each column of a table, with a row for each subject or of ``rows``, block by block."""
     xp, total = weights.place.xp, None
     for part, block in _blocks(table, weights.place):
         who = part if rows is None else rows[part]
