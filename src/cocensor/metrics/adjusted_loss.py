@@ -10,10 +10,9 @@ import numpy.typing as npt
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
-from cocensor.data.times import TimeGrid
 from cocensor.metrics.kernel import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
-from cocensor.metrics.scoring import chosen_adjustment, samples_of
+from cocensor.metrics.scoring import Given
 from cocensor.metrics.tensors import PlacedWeights, placed_mean_losses, refuse_unknown
 
 
@@ -89,11 +88,13 @@ class AdjustedLoss:
                 f"like must be an array of torch, CuPy or another library of the array-API standard, but is a "
                 f"{kind_of(like)}."
             )
-        chosen = chosen_adjustment(adjustment, copula)
+        asked = Given(y_train, y_test, like, times).asked(
+            adjustment=adjustment, x_train=x_train, x_test=x_test, copula=copula
+        )
+        chosen, grid = asked.chosen, pointwise.grid(asked.grid)
         if isinstance(chosen, Adjustment) and chosen.needs & {"prediction", "predictions"}:
             raise ValueError(f"adjustment must be fitted before, for it is given predictions: {chosen!r}.")
-        samples, grid = samples_of(y_train, y_test, x_train, x_test), pointwise.grid(TimeGrid.of(times))
-        [(_, _, weights)] = samples.weights_by_fit(chosen, grid, {})
+        [(_, _, weights)] = asked.samples.weights_by_fit(chosen, grid, {})
         refuse_unknown(grid, weights.valid_until)
         self.metric, self.place = pointwise, Place.of(like, "like")
         self._loss, self._weights = pointwise.loss, PlacedWeights(weights, self.place)
@@ -132,9 +133,8 @@ class AdjustedLoss:
             estimate = estimate[:, None]
         if rows is not None:  # refused by the type alone: values stay on the device
             if not hasattr(rows, "dtype"):
-                raise TypeError(
-                    f"rows must be an array of whole numbers, but is of type {type(rows).__name__}."
-                )
+                kind = type(rows).__name__
+                raise TypeError(f"rows must be an array of whole numbers, but is of type {kind}.")
             if "int" not in str(rows.dtype) or rows.ndim != 1:
                 is_of = f"{rows.dtype} with shape {tuple(rows.shape)}"
                 raise TypeError(f"rows must be whole numbers along one axis, but are of {is_of}.")

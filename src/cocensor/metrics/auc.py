@@ -382,9 +382,8 @@ def survival_roc_curve(
     :func:`cumulative_dynamic_auc`.
 
     Weights below 0, which dependent IPCW and AIPCW may have, would make the share of false alarms fall on the way: it
-    is taken as the largest so far, and the area under that curve is not the AUC. Imputed subjects, event-free in
-    part, are in both shares. The AUC does not hold them against themselves, so that the area is nearer to ½, by at most
-    1/n.
+    is taken as the largest so far, and the area under that curve is not the AUC. Imputed subjects are in both shares,
+    but not held against themselves by the AUC, so that the area is nearer to ½, by at most 1/n.
 
     The limits are R(p) ± z standard errors, cut to [0, 1]. The threshold at a given p moves with those event-free; that
     counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects. So limits
@@ -475,13 +474,6 @@ class Roc:
             return np.full(false_alarms.shape, np.nan)
         return np.interp(false_alarms + _ROUNDING, alarms, found)
 
-    def slopes(self) -> FloatArray:
-        """The rise of the curve around each share, over a width that narrows with the number of those event-free."""
-        number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
-        half = max(_NARROWEST, 0.5 * number ** (-1.0 / 3.0))
-        low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
-        return (self.found(high) - self.found(low)) / (high - low)
-
     def gradients(self, marker: FloatArray) -> list[LazyGradient]:
         r"""Derivatives :math:`-R'(p)(h_i - p)/\sum a` and :math:`(h_i - R(p))/\sum b`, by the marker of subjects."""
         alarms, _, following = self._corners
@@ -490,7 +482,12 @@ class Roc:
         with np.errstate(divide="ignore", invalid="ignore"):
             called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
         called, levels = np.nan_to_num(called), marker[following[at]]
-        by_free, by_event = -self.slopes() / self.event_free.sum(), 1.0 / self.event.sum()
+        # The slope is taken over a width that narrows with the number of those event-free.
+        number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
+        half = max(_NARROWEST, 0.5 * number ** (-1.0 / 3.0))
+        low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
+        slopes = (self.found(high) - self.found(low)) / (high - low)
+        by_free, by_event = -slopes / self.event_free.sum(), 1.0 / self.event.sum()
 
         def derivatives(rows: Rows, k: int) -> tuple[FloatArray, FloatArray]:
             of_rows = marker[rows][:, None]

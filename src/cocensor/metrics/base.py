@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -250,10 +250,7 @@ class Metric(ABC):
         return self.range[0] if self.direction == "lower" else self.range[1]
 
     def skill(self, value: float, reference: float) -> float:
-        r"""The share of the way from a reference to the best value, :math:`(v - r)/(v^* - r)`; NaN if there is none.
-
-        For a score whose best value is 0 that is :math:`1 - v/r`.
-        """
+        r"""The share :math:`(v - r)/(v^* - r)` of the way from a reference r to the best value, or NaN."""
         way = self.best - reference
         return (value - reference) / way if self.has_skill and np.isfinite(way) and way != 0 else np.nan
 
@@ -294,9 +291,7 @@ class SingleTime(Metric):
 
     def at_time(self, t: float) -> Self:
         """Return the metric at another time."""
-        metric: Any = self
-        moved: Self = replace(metric, at=t)
-        return moved
+        return cast(Self, replace(cast(Any, self), at=t))
 
     def in_unit(self, unit: str | None) -> Self:
         """Return the metric with the unit of its time in its label."""
@@ -336,7 +331,7 @@ class Section:
     event: FloatArray
     predictions: Predicted
     normaliser: float
-    #: Reads the curves at several times at once, a row for each; ``_column`` is the row of this time.
+    #: The curves at several times, a row for each; ``_column`` is the row of this time.
     _curves: Callable[[], FloatArray]
     _column: int
     _results: dict[Any, Any] = field(default_factory=dict)

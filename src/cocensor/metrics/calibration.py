@@ -25,8 +25,8 @@ DF = 4
 _OUTER = (0.05, 0.95)
 # A column of which less than this share is unexplained by the others counts as explained.
 _LEAST_SHARE = 1e-10
-# Data that a direction of the design separates have no best fit: their information falls towards 0 along it, and a
-# further step would move linear predictors by 1 for ever. Both limits are far from what rounding can reach.
+# Where data are separated, information falls towards 0, and steps move linear predictors by 1 for ever; both limits are
+# far from what rounding can reach.
 _LEAST_INFORMATION = 1e-8
 _STEP = 1e-3
 #: Makes the columns of a regression, (subjects, columns), from the predictions on the scale of the link.
@@ -297,13 +297,9 @@ class SmoothCalibration:
         """The columns of the regression at other predictions."""
         return self.columns(self.scores.at(1.0 - predicted))
 
-    def log_hazard(self, predicted: FloatArray) -> FloatArray:
-        """The curve c at other predictions on the scale of the link, log(−log(1 − c))."""
-        return self.design(predicted) @ self.fit.coefficients
-
     def curve(self, predicted: FloatArray) -> FloatArray:
         """The curve at other predictions."""
-        return -np.expm1(-np.exp(self.log_hazard(predicted)))
+        return -np.expm1(-np.exp(self.design(predicted) @ self.fit.coefficients))
 
     @property
     def notes(self) -> Iterator[Note]:

@@ -156,9 +156,8 @@ def survival_calibration_curve(
     - mean, median and 90 % quantile of the distances :math:`|\hat c(p_i) - p_i|`: ICI, E50, E90.
 
     Observed shares divide by the weights of those who count, :math:`\sum (a + b)`, not by their number: they are what
-    the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Imputed
-    weights add up to 1, so that the two are the same; of IPCW by Kaplan–Meier of the same sample all weights add up to
-    n, so that they are the same over all subjects, though not by group.
+    the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Under
+    imputation the two are the same; under IPCW by Kaplan–Meier of the same sample over all subjects, but not by group.
 
     All of it rests on the ``assumption`` of the adjustment. Standard errors account for the estimation of the weights
     where the adjustment knows how, and take the knots and the groups as given.
@@ -257,8 +256,9 @@ def _curve(
     names = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
     if smooth is None:
         return dict(zip(names, (points, *np.full((6, points.size), np.nan)), strict=True))
-    # On the scale of the link they are combinations of the errors of a few coefficients.
-    rows_on_link, log_hazard = rows @ smooth.design(points).T, smooth.log_hazard(points)
+    # On the scale of the link errors are combinations of those of a few coefficients.
+    design = smooth.design(points)
+    rows_on_link, log_hazard = rows @ design.T, design @ smooth.fit.coefficients
     errors = np.sqrt(np.square(rows_on_link).sum(axis=0))
     low, high = _limits(log_hazard, normal_quantile(level) * errors)
     band = _limits(log_hazard, simultaneous_quantile(rows_on_link, level) * errors)

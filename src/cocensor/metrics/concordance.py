@@ -108,11 +108,12 @@ def concordance_index(
     .. math:: C = \frac{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)
         \left(1[M_i > M_j] + \tfrac12 1[M_i = M_j]\right)}{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)},
 
-    with the weights of the adjustment: who is still event-free at t. :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`
-    is the chance that i has had the event since the time before, and :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) +
-    a_j(t_k))` the chance that j is event-free halfway. Without the halfway point the concordance at few times is too
-    large. Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which
-    is 1 where the status of everybody is known or imputed. ½ is chance, 1 is perfect.
+    with the weights of the adjustment, on whose ``assumption`` it rests. :math:`\Delta b_i(t_k) = b_i(t_k) -
+    b_i(t_{k-1})` is the chance that i has had the event since the time before, and :math:`\bar a_j(t_k) = \tfrac12
+    (a_j(t_{k-1}) + a_j(t_k))` that j is event-free halfway, without which the concordance at few times is too large.
+    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1
+    where the status of everybody is known or imputed. ½ is chance, 1 is perfect. It rewards ranking only: a model whose
+    hazards are all ten times too large has the same concordance.
 
     Parameters
     ----------
@@ -134,12 +135,6 @@ def concordance_index(
     Returns
     -------
     float, or a dict of such; NaN where no two subjects can be compared. With ``return_influence`` a pair
-
-    Notes
-    -----
-    The concordance rests on the ``assumption`` of the adjustment. It rewards ranking only: a model whose hazards are
-    all ten times too large has the same concordance. Whether predicted risks are right is for calibration and the Brier
-    score to say.
 
     Examples
     --------
@@ -174,9 +169,9 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
 
     with :math:`t_i \prec t_j` where :math:`t_i < t_j`, or where the two are equal and j was censored.
 
-    Which pairs can be compared depends on when subjects were censored: two studies of the same patients with different
-    follow-up differ in it, even if censoring is independent of the event. So there is a :class:`CensoringWarning`
-    where anybody was censored. :func:`concordance_index` adjusts for the censoring, under a stated assumption.
+    Which pairs can be compared depends on when subjects were censored, even if that is independent of the event: two
+    studies of the same patients with different follow-up differ in it. So there is a :class:`CensoringWarning` where
+    anybody was censored. :func:`concordance_index` adjusts for the censoring, under a stated assumption.
 
     Parameters
     ----------
@@ -347,16 +342,17 @@ class _Moves:
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
             for m, predicted in enumerate(self.predictions.values()):
-                order = self.metric._order(status, steps, predicted)
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
+                gradients.append(gradient)
+                if not self.sums[m, 1] > 0:
+                    own[:, m] = np.nan
+                    continue
+                order = self.metric._order(status, steps, predicted)
                 for rows, share, by_a, by_b, presence in _by_weights(steps, order, *self.sums[m]):
                     for total, values in (gradient.event_free, by_a), (gradient.event, by_b):
                         both = values if share == 1.0 else total.take(rows, axis=0) + share * values
                         put_rows(total, rows, both)
                     own[rows, m] += status.n * share * presence
-                if not self.sums[m, 1] > 0:
-                    own[:, m] = np.nan
-                gradients.append(gradient)
             functionals = Functionals(tuple(gradients), np.ones((columns.stop - columns.start, 1)), own)
             yield Part(status.at_columns(columns), functionals, slice(None))
 
@@ -365,8 +361,6 @@ def _by_weights(
     steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
     """The derivatives of the quotient by a and b at the ends of steps, and by presence, of some subjects at a time."""
-    if not pairs > 0:
-        return
     value = ordered / pairs
     all_gained, all_around = (values.sum(axis=0) for values in steps.all)
     for rows, share, gained, around, gained_below, around_below in order.lower(steps.of, steps.size):

@@ -108,10 +108,9 @@ def net_benefit(
     .. math:: NB(t, p) = \frac1m \sum_i 1[M_i \ge p] \left( b_i(t) - a_i(t) \frac{p}{1 - p} \right),
 
     with the weights of the adjustment, on whose ``assumption`` it rests: events found by t, minus treatments in
-    vain, of which :math:`(1 - p)/p` weigh as much as one event. A model that predicts a risk of 1 for everybody has the
-    net benefit of "treat all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The
-    weights are those of all subjects; software that estimates a Kaplan–Meier curve among those above the threshold
-    assumes that they are censored by a distribution of their own, and differs a little.
+    vain, of which :math:`(1 - p)/p` weigh as much as one event. A risk of 1 for everybody has the net benefit of "treat
+    all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The weights are those of all
+    subjects; software with a Kaplan–Meier curve among those above the threshold differs a little.
 
     Parameters
     ----------

@@ -439,9 +439,8 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
       known, is part of it.
 
     An isotonic regression follows noise: in small samples the first two are too large, by the same amount. Standard
-    errors, of ``cc.metric("miscalibration")`` and ``cc.metric("discrimination")``, take its blocks as given.
-    Where two weights of a subject have a negative sum, there is no isotonic regression, and the parts are NaN. All
-    parts rest on the ``assumption`` of the adjustment.
+    errors, of ``cc.metric("miscalibration")`` and ``cc.metric("discrimination")``, take its blocks as given. The parts
+    are NaN where two weights of a subject have a negative sum, and rest on the ``assumption`` of the adjustment.
 
     Parameters
     ----------

@@ -141,11 +141,9 @@ def metric(name: str, **settings: Any) -> Metric:
         if checked and setting not in own:
             has = f"its settings are {', '.join(own)}" if own else "it has no settings"
             raise ValueError(f"the metric {name!r} does not know {setting}: {has}.")
-    for needed in own:
-        if own[needed] and needed not in settings:
-            raise ValueError(
-                f"{needed} is needed for the metric {name!r}: cc.metric({name!r}, {needed}=...)."
-            )
+    for key, needed in own.items():
+        if needed and key not in settings:
+            raise ValueError(f"{key} is needed for the metric {name!r}: cc.metric({name!r}, {key}=...).")
     return kind(**settings)
 
 

@@ -40,12 +40,6 @@ Model = TypeVar("Model")
 Result = TypeVar("Result")
 
 
-def samples_of(y_train: Any, y_test: Any, x_train: Any, x_test: Any) -> Samples:
-    """The samples of outcomes of any kind."""
-    train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    return Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
-
-
 def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:
     """An adjustment by name, at a copula where it rests on one, or the object itself."""
     if not isinstance(how, Adjustment | Fitted):
@@ -170,17 +164,9 @@ class Given:
     estimate: Any
     times: npt.ArrayLike
 
-    def read(
-        self,
-        *,
-        adjustment: str | Adjustment | Fitted = "ipcw",
-        x_train: Any = None,
-        x_test: Any = None,
-        copula: Copula | None = None,
-        risk: bool = False,
-    ) -> ScoreRequest:
+    def read(self, *, risk: bool = False, **assumed: Unpack[Assumed]) -> ScoreRequest:
         """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        asked = self._asked(adjustment, x_train, x_test, copula)
+        asked = self.asked(**assumed)
         if asked.several and not self.estimate:
             raise ValueError("estimate is empty: at least one model is needed.")
         refuse_foreign(self._models, "this is")
@@ -191,7 +177,7 @@ class Given:
         """The request, of arrays of any library."""
         if not are_foreign(self._models):
             return self.read(**assumed)
-        asked = self._asked(**assumed)
+        asked = self.asked(**assumed)
         tables = {key: ArrayTable.of(table, asked.name_of(key), asked) for key, table in self._models.items()}
         return ArraysAsked(**vars(asked), tables=tables)
 
@@ -199,20 +185,19 @@ class Given:
     def _models(self) -> Mapping[Any, Any]:
         return self.estimate if isinstance(self.estimate, Mapping) else {"": self.estimate}
 
-    def _asked(
+    def asked(
         self,
+        *,
         adjustment: str | Adjustment | Fitted = "ipcw",
         x_train: Any = None,
         x_test: Any = None,
         copula: Copula | None = None,
     ) -> Asked:
-        return Asked(
-            chosen_adjustment(adjustment, copula),
-            samples_of(self.y_train, self.y_test, x_train, x_test),
-            TimeGrid.of(self.times),
-            several=isinstance(self.estimate, Mapping),
-            single=np.ndim(self.times) == 0,
-        )
+        """All that does not depend on the predictions."""
+        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+        samples = Samples.of(Survival.coerce(self.y_test, "y_test"), x_test, train, x_train)
+        several, single = isinstance(self.estimate, Mapping), np.ndim(self.times) == 0
+        return Asked(chosen_adjustment(adjustment, copula), samples, TimeGrid.of(self.times), several, single)
 
 
 class ScoreFunction(Protocol[P]):
@@ -259,8 +244,8 @@ class ResultFunction(Protocol[P, Result]):
 def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunction[P]:
     """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
     body: Callable[..., Any] = scored
-    first, read, own = (signature(function).parameters for function in (Given, Given.read, body))
-    parameters = [*first.values(), *(read[name] for name in Assumed.__annotations__)]
+    first, asked, own = (signature(function).parameters for function in (Given, Given.asked, body))
+    parameters = [*first.values(), *(asked[name] for name in Assumed.__annotations__)]
     parameters += [parameter for name, parameter in own.items() if name not in ("given", "assumed")]
     parameters.sort(key=lambda parameter: parameter.kind)
     shown = Signature(parameters, return_annotation=signature(body).return_annotation)
