@@ -19,7 +19,6 @@ from cocensor.metrics.d_calibration import refuse_unless_known
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
 from cocensor.metrics.scoring import Assumed, Given, score_function
 
-#: Which time a curve predicts.
 PredictedTime = Literal["median", "mean"]
 
 
@@ -28,8 +27,7 @@ def _event_free(before: FloatArray) -> FloatArray:
 
 
 def _known(event_free: FloatArray, before: FloatArray, out: FloatArray) -> None:
-    np.subtract(event_free, before, out=out)
-    np.abs(out, out=out)
+    np.abs(np.subtract(event_free, before, out=out), out=out)
 
 
 # Of the time that a grid time stands for, what is after the predicted time is lost on those event-free, what is before
@@ -123,7 +121,7 @@ def restricted_absolute_error(
     *,
     predicted: PredictedTime = "median",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     r"""The mean error of predicted times, up to the last of the times, h:
 
@@ -158,7 +156,7 @@ def restricted_absolute_error(
     >>> round(restricted_absolute_error(y, y, curves, times, predicted="mean"), 2)
     0.79
     """
-    return given.read(**assumed).values(RestrictedAbsoluteError(predicted), return_influence)
+    return given.read(**how).values(RestrictedAbsoluteError(predicted), return_influence)
 
 
 def predicted_times(predictions: Predicted, horizon: float, predicted: PredictedTime) -> FloatArray:

@@ -260,9 +260,7 @@ def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
 
 
 @score_function
-def cumulative_dynamic_auc(
-    given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
-) -> Any:
+def cumulative_dynamic_auc(given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
     r"""The area under the ROC curve at each time, and its mean.
 
     A one-dimensional ``estimate`` is a risk score, the higher the riskier, also at a single time: of survival
@@ -325,7 +323,7 @@ def cumulative_dynamic_auc(
     Hung, H., Chiang, C.-T. (2010). Estimation methods for time-dependent AUC models with survival data. *Canadian
     Journal of Statistics* 38, 8–26.
     """
-    request, metric, means = given.read(risk=True, **assumed), CumulativeDynamicAUC(), list[float]()
+    request, metric, means = given.read(risk=True, **how), CumulativeDynamicAUC(), list[float]()
 
     def pairs(status: EventWeights, models: Models) -> dict[Any, Any]:
         values = metric.evaluate(status, models)
@@ -370,9 +368,7 @@ class RocCurve:
 
 
 @score_function
-def survival_roc_curve(
-    given: Given, *, confidence_level: float | None = 0.95, **assumed: Unpack[Assumed]
-) -> Any:
+def survival_roc_curve(given: Given, *, confidence_level: float | None = 0.95, **how: Unpack[Assumed]) -> Any:
     r"""The ROC curve behind the AUC at a time, of a risk score or of predicted survival probabilities.
 
     An alarm is raised for the subjects whose marker M lies above a threshold c, :math:`h_i = 1[M_i > c]`. With the
@@ -421,7 +417,7 @@ def survival_roc_curve(
     Heagerty, P. J., Lumley, T., Pepe, M. S. (2000). Time-dependent ROC curves for censored survival data and a
     diagnostic marker. *Biometrics* 56, 337–344.
     """
-    request = given.read(risk=True, **assumed)
+    request = given.read(risk=True, **how)
 
     def curves(status: EventWeights, models: Models) -> dict[Any, RocCurve]:
         time, nothing = status.grid.last, np.full(FALSE_ALARMS.size, np.nan)

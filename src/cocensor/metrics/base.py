@@ -38,9 +38,7 @@ SingleTimes = Literal["never", "only", "also"]
 # Derivatives of several values at one time are held at once while they are no more numbers than this.
 _HELD_ELEMENTS = 2**23
 
-#: What metrics are about.
 Kind = Literal["overall", "discrimination", "calibration", "benefit"]
-#: How the curve behind a value is drawn: as such, or with what it is held against.
 ProfileStyle = Literal["line", "roc", "calibration", "decision", "levels"]
 
 
@@ -262,9 +260,6 @@ class Metric(ABC):
         return {name: 1 + bisect_left(ordered, loss) for name, loss in losses.items()}
 
 
-# --- at one time
-
-
 class SingleTime(Metric):
     """A metric with a field ``at``: the time of its value, or None for the last of an evaluation."""
 
@@ -317,9 +312,6 @@ def label_without_time(metric: Any) -> str:
     """Return the label of a metric, without the time where it ends by that."""
     label: str = metric.label
     return label if metric.at is None else label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
-
-
-# --- all subjects at one time
 
 
 @dataclass(frozen=True, eq=False)

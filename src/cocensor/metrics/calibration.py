@@ -186,7 +186,7 @@ def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
 
 @score_function
 def integrated_calibration_index(
-    given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
+    given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
     r"""The mean distance, over subjects, of predicted from observed chances of an event, at each time.
 
@@ -234,10 +234,7 @@ def integrated_calibration_index(
     Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
     index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
-    return given.read(**assumed).over_time(IntegratedCalibrationIndex(), return_influence)
-
-
-# --- the smooth curve
+    return given.read(**how).over_time(IntegratedCalibrationIndex(), return_influence)
 
 
 class Scores(NamedTuple):
@@ -337,9 +334,6 @@ def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
 
 def _spline(basis: Basis, centre: float, spread: float, x: FloatArray) -> FloatArray:
     return basis.values((x - centre) / spread)
-
-
-# --- its regression
 
 
 @dataclass(frozen=True, eq=False)

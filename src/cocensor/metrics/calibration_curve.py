@@ -40,9 +40,6 @@ from cocensor.metrics.calibration import (
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
 
-# Bins of the histogram of predictions.
-_BINS = 20
-
 
 @dataclass(frozen=True, eq=False)
 class CalibrationGroups:
@@ -138,7 +135,7 @@ class CalibrationCurve:
 
 @score_function
 def survival_calibration_curve(
-    given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+    given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> Any:
     r"""Predicted against observed chances of an event at a time: a smooth curve, groups, and summaries.
 
@@ -198,7 +195,7 @@ def survival_calibration_curve(
     """
     normal_quantile(confidence_level)
     check_whole(n_groups, "n_groups")
-    request = given.read(**assumed)
+    request = given.read(**how)
     y = request.samples.y_test
 
     def curves(status: EventWeights, models: Models) -> dict[Any, CalibrationCurve]:
@@ -230,7 +227,7 @@ def calibration_at(
     estimated: dict[str, Any] = {name: estimates.estimate(name) for name in summaries}
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
-    counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, float(predicted.max()) or 1.0))
+    counts, edges = np.histogram(predicted, bins=20, range=(0.0, float(predicted.max()) or 1.0))
     notes = [noted("no_calibration_curve", why=f"{_no_curve(section)}.")] if smooth is None else smooth.notes
     without_errors = [noted("no_standard_errors", why=unknown)] if unknown else []
     shares = np.array([share.value for share in groups])
@@ -306,9 +303,6 @@ def groups_by_risk(order: Order, n_groups: int) -> IntArray:
     first, end = (np.arange(n), np.arange(1, n + 1)) if order.ties is None else order.ties
     middle = np.floor_divide(n_groups * (first + end - 1), 2 * n)
     return order.by_subject(np.unique(middle, return_inverse=True)[1])
-
-
-# --- values
 
 
 class Value(NamedTuple):
@@ -392,9 +386,6 @@ def rows_of(values: Linearised, status: EventWeights, y: Survival) -> tuple[Floa
         return np.full((1, values.size), np.nan), str(error)
 
 
-# --- mean calibration
-
-
 @dataclass(frozen=True, eq=False)
 class MeanCalibration:
     """Mean predicted and observed event-free shares over time; see :func:`mean_calibration`.
@@ -432,7 +423,7 @@ class MeanCalibration:
 
 @result_function
 def mean_calibration(
-    given: Given, *, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+    given: Given, *, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> MeanCalibration:
     r"""Calibration in the large over time: the mean predicted curve and the one observed.
 
@@ -467,7 +458,7 @@ def mean_calibration(
     array([0.185, 0.247])
     """
     quantile = normal_quantile(confidence_level)
-    request = given.read(**assumed)
+    request = given.read(**how)
 
     def curves(status: EventWeights, models: Models) -> dict[Any, MeanCalibration]:
         functionals = SectionFunctionals.over_time(_difference, status, models)

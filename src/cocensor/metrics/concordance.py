@@ -98,7 +98,7 @@ class Concordance(Metric):
 
 @score_function
 def concordance_index(
-    given: Given, *, time_dependent: bool = False, return_influence: bool = False, **assumed: Unpack[Assumed]
+    given: Given, *, time_dependent: bool = False, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
     r"""The concordance up to the last time: of two subjects, how often the one at higher risk has the event first.
 
@@ -156,7 +156,7 @@ def concordance_index(
     *Statistics in Medicine*, 24, 3927–3944.
     """
     metric = Concordance(time_dependent)
-    return given.read(risk=not metric.needs_curves, **assumed).values(metric, return_influence)
+    return given.read(risk=not metric.needs_curves, **how).values(metric, return_influence)
 
 
 def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:

@@ -167,7 +167,7 @@ class DCalibrationResult:
 
 @result_function
 def d_calibration(
-    given: Given, *, n_cells: int = 10, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+    given: Given, *, n_cells: int = 10, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> DCalibrationResult:
     r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
 
@@ -231,13 +231,10 @@ def d_calibration(
     """
     check_whole(n_cells, "n_cells", 2)
     normal_quantile(confidence_level)
-    request = given.read(**assumed)
+    request = given.read(**how)
     y = request.samples.y_test
-
-    def results(status: EventWeights, models: Models) -> dict[Any, DCalibrationResult]:
-        return d_calibration_of(status, models, y, n_cells, confidence_level)
-
-    return request.each(results, grid=request.grid.from_zero)
+    compute = partial(d_calibration_of, y=y, n_cells=n_cells, confidence_level=confidence_level)
+    return request.each(compute, grid=request.grid.from_zero)
 
 
 def d_calibration_of(
@@ -305,9 +302,6 @@ def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -
     spread = centred.T @ (share[:, None] * centred)
     tilt = 1.0 - centred @ (np.linalg.pinv(spread, rcond=_NO_VARIANCE, hermitian=True) @ mean)
     return points.T @ ((share * np.maximum(tilt, 0.0))[:, None] * points) / n
-
-
-# --- cells
 
 
 class Spread:

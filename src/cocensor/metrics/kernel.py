@@ -137,9 +137,8 @@ class ValueAt(AtOneTime):
     of: PointwiseMetric
     at: float | None
 
-    name: ClassVar[str] = "value"
-    label: ClassVar[str] = "value"
-    range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    name = label = "value"
+    range = (-np.inf, np.inf)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "range", self.of.range)

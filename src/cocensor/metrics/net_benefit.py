@@ -101,7 +101,7 @@ class NetBenefit(SectionMetric):
 
 @score_function
 def net_benefit(
-    given: Given, thresholds: npt.ArrayLike, *, return_influence: bool = False, **assumed: Unpack[Assumed]
+    given: Given, thresholds: npt.ArrayLike, *, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
     r"""The net benefit of treating those whose predicted risk :math:`M_i = 1 - \hat S_i(t)` reaches a threshold p,
 
@@ -149,7 +149,7 @@ def net_benefit(
     Making* 8, 53.
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
-    return given.read_arrays(**assumed).over_time(table, return_influence)
+    return given.read_arrays(**how).over_time(table, return_influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +294,8 @@ def decision_curve(
     )
     if request.grid.times.size != 1:
         raise ValueError(f"time must be a single time, but there are {request.grid.times.size}.")
-
-    def curves(status: EventWeights, models: Models) -> dict[Any, DecisionCurve]:
-        return decision_curve_at(status, models, request.samples.y_test, levels, confidence_level)
-
-    return request.each(curves)
+    y = request.samples.y_test
+    return request.each(partial(decision_curve_at, y=y, thresholds=levels, confidence_level=confidence_level))
 
 
 def decision_curve_at(

@@ -19,8 +19,6 @@ from cocensor.metrics.base import Linear, Models, Section, SectionMetric, over_s
 from cocensor.metrics.kernel import AtOneTime, Integration, Loss, PointwiseMetric
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
 
-# --- the Brier score --------------------------------------------------------------------------------------
-
 
 def _squared_gap(p: Any) -> Any:
     gap = 1.0 - p
@@ -32,8 +30,7 @@ def _squared(p: Any) -> Any:
 
 
 def _squared_known(event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
-    np.subtract(event_free, p, out=out)
-    np.multiply(out, out, out=out)
+    np.square(np.subtract(event_free, p, out=out), out=out)
 
 
 BRIER = Loss(event_free=_squared_gap, event=_squared, known=_squared_known, largest=1.0)
@@ -99,7 +96,7 @@ class BrierScore(AtOneTime):
 
 
 @score_function
-def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]) -> Any:
+def brier_score(given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
     r"""The Brier score at each time,
 
     .. math:: BS(t) = \frac1m \sum_i \left[ a_i(t)(1 - \hat S_i(t))^2 + b_i(t)\,\hat S_i(t)^2 \right],
@@ -157,7 +154,7 @@ def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpa
     Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
     schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
-    return given.read_arrays(**assumed).over_time(IntegratedBrierScore(), return_influence)
+    return given.read_arrays(**how).over_time(IntegratedBrierScore(), return_influence)
 
 
 @score_function
@@ -166,7 +163,7 @@ def integrated_brier_score(
     *,
     integration: Integration = "trapezoid",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     r"""The Brier score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} BS(t)\,dt`.
 
@@ -193,7 +190,7 @@ def integrated_brier_score(
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
     """
-    return given.read_arrays(**assumed).averages(IntegratedBrierScore(), integration, return_influence)
+    return given.read_arrays(**how).averages(IntegratedBrierScore(), integration, return_influence)
 
 
 @score_function
@@ -203,7 +200,7 @@ def brier_skill_score(
     reference: Literal["kaplan_meier", "copula_graphic"] | Copula = "kaplan_meier",
     integration: Integration = "trapezoid",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     """The share of the reference's integrated Brier score that a model saves, :math:`1 - IBS/IBS_{ref}`.
 
@@ -234,14 +231,13 @@ def brier_skill_score(
     """
     if not isinstance(reference, Copula):
         check_choice(reference, "reference", ("kaplan_meier", "copula_graphic"))
-    request = given.read(**assumed)
+    request = given.read(**how)
     margin: KaplanMeier | CopulaGraphic = KaplanMeier()
     if reference != "kaplan_meier":
         copula: Any = reference
         if reference == "copula_graphic":
-            how: Any = assumed.get("adjustment")
-            own = getattr(how.adjustment if isinstance(how, Fitted) else how, "copula", None)
-            copula = own if assumed.get("copula") is None else assumed["copula"]
+            chosen = request.chosen
+            copula = getattr(chosen.adjustment if isinstance(chosen, Fitted) else chosen, "copula", None)
         if copula is None or isinstance(copula, str | type):
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
         margin = CopulaGraphic(assumed_copula(copula))
@@ -262,9 +258,6 @@ def brier_skill_score(
         for name, on_score in influences.items():
             influences[name] = (on_base * (scores[name] / base) - on_score) * (1.0 / base)
     return request.returned(skills, *moved)
-
-
-# --- its parts at a time -----------------------------------------------------------------------------------
 
 
 class BrierParts(NamedTuple):
@@ -422,7 +415,7 @@ class BrierDecomposition:
 
 
 @result_function
-def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomposition:
+def brier_decomposition(given: Given, **how: Unpack[Assumed]) -> BrierDecomposition:
     r"""The Brier score at each time as miscalibration − discrimination + uncertainty.
 
     With :math:`p_i = 1 - \hat S_i(t)`, :math:`y_i = b_i/(a_i + b_i)` and :math:`w_i = a_i + b_i` a subject adds
@@ -474,10 +467,7 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
         parts = over_sections(status, models, lambda section: brier_parts(section)[:3], 3)
         return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
 
-    return given.read(**assumed).each(decomposed)
-
-
-# --- the log score -----------------------------------------------------------------------------------------
+    return given.read(**how).each(decomposed)
 
 
 @dataclass(frozen=True)
@@ -523,9 +513,7 @@ class IntegratedLogScore(PointwiseMetric):
 
 
 @score_function
-def log_score(
-    given: Given, *, floor: float, return_influence: bool = False, **assumed: Unpack[Assumed]
-) -> Any:
+def log_score(given: Given, *, floor: float, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
     r"""The logarithmic score (binomial log-loss) at each time,
 
     .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right],
@@ -557,7 +545,7 @@ def log_score(
     ----------
     Good, I. J. (1952). Rational decisions. *Journal of the Royal Statistical Society B* 14, 107–114.
     """
-    return given.read_arrays(**assumed).over_time(IntegratedLogScore(floor), return_influence)
+    return given.read_arrays(**how).over_time(IntegratedLogScore(floor), return_influence)
 
 
 @score_function
@@ -567,7 +555,7 @@ def integrated_log_score(
     floor: float,
     integration: Integration = "trapezoid",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     r"""The logarithmic score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} LS(t)\,dt`.
 
@@ -595,7 +583,7 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    return given.read_arrays(**assumed).averages(IntegratedLogScore(floor), integration, return_influence)
+    return given.read_arrays(**how).averages(IntegratedLogScore(floor), integration, return_influence)
 
 
 def log_loss(floor: float) -> Loss:

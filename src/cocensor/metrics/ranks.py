@@ -20,10 +20,8 @@ Taken = Callable[[Rows], tuple[FloatArray, FloatArray]]
 Lower = tuple[Rows, float, FloatArray, FloatArray, FloatArray, FloatArray]
 # So many weights are taken at once: what is made of them stays in the cache.
 _TAKEN_ELEMENTS = 2**15
-# So many bins are sorted by counting.
-_BINS = 2**16
-# Of one model, orders are kept up to this.
-_KEPT_BYTES = 2**25
+# So many bins are sorted by counting, and up to so much is kept of the orders of one model.
+_BINS, _KEPT_BYTES = 2**16, 2**25
 
 
 class Order:

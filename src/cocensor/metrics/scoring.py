@@ -49,7 +49,6 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
     return how
 
 
-#: Gives something for each model, under a status.
 Compute = Callable[[EventWeights, Models], Mapping[Any, Any]]
 
 
@@ -164,20 +163,20 @@ class Given:
     estimate: Any
     times: npt.ArrayLike
 
-    def read(self, *, risk: bool = False, **assumed: Unpack[Assumed]) -> ScoreRequest:
+    def read(self, *, risk: bool = False, **how: Unpack[Assumed]) -> ScoreRequest:
         """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        asked = self.asked(**assumed)
+        asked = self.asked(**how)
         if asked.several and not self.estimate:
             raise ValueError("estimate is empty: at least one model is needed.")
         refuse_foreign(self._models, "this is")
         predictions = {key: _read(estimate, key, asked, risk) for key, estimate in self._models.items()}
         return ScoreRequest(**vars(asked), predictions=predictions)
 
-    def read_arrays(self, **assumed: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
+    def read_arrays(self, **how: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
         """The request, of arrays of any library."""
         if not are_foreign(self._models):
-            return self.read(**assumed)
-        asked = self.asked(**assumed)
+            return self.read(**how)
+        asked = self.asked(**how)
         tables = {key: ArrayTable.of(table, asked.name_of(key), asked) for key, table in self._models.items()}
         return ArraysAsked(**vars(asked), tables=tables)
 
@@ -246,7 +245,7 @@ def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunctio
     body: Callable[..., Any] = scored
     first, asked, own = (signature(function).parameters for function in (Given, Given.asked, body))
     parameters = [*first.values(), *(asked[name] for name in Assumed.__annotations__)]
-    parameters += [parameter for name, parameter in own.items() if name not in ("given", "assumed")]
+    parameters += [parameter for name, parameter in own.items() if name not in ("given", "how")]
     parameters.sort(key=lambda parameter: parameter.kind)
     shown = Signature(parameters, return_annotation=signature(body).return_annotation)
 
@@ -294,9 +293,6 @@ def _read(estimate: Any, model: Any, asked: Asked, risk: bool) -> Predicted:
         message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
         warnings.warn(message, PredictionWarning, stacklevel=4)
     return predicted
-
-
-# --- times to score at: the horizon is always visible, never implied
 
 
 def time_grid(

@@ -221,7 +221,6 @@ class ArrayTable:
 
     values: Array
     place: Place
-    #: What refusals call it.
     name: str
 
     @classmethod
