@@ -40,8 +40,6 @@ from cocensor.warnings import HorizonWarning
 FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
 # A share of false alarms that the subjects give, up to rounding, is met.
 _ROUNDING = 1e-12
-# Half the width over which slopes are taken is at least this.
-_NARROWEST = 0.02
 
 
 @dataclass(frozen=True)
@@ -480,7 +478,7 @@ class Roc:
         called, levels = np.nan_to_num(called), marker[following[at]]
         # The slope is taken over a width that narrows with the number of those event-free.
         number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
-        half = max(_NARROWEST, 0.5 * number ** (-1.0 / 3.0))
+        half = max(0.02, 0.5 * number ** (-1.0 / 3.0))
         low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
         slopes = (self.found(high) - self.found(low)) / (high - low)
         by_free, by_event = -slopes / self.event_free.sum(), 1.0 / self.event.sum()

@@ -1,8 +1,7 @@
-r"""The base of all metrics, and of those whose value at a time compares all subjects with each other.
+"""The base of all metrics, and of those whose value at a time compares all subjects with each other.
 
-For a value :math:`\theta(t)` a metric gives the derivatives :math:`\partial\theta/\partial a_i` and
-:math:`\partial\theta/\partial b_i` by the weights of each subject, of which sampling errors are made. All subjects are
-taken at a few times at once: there is never a further array of all subjects and times.
+Sampling errors are made of derivatives by the weights of each subject, who are all taken at a few times at once: there
+is never a further array of all subjects and times.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ Models = Mapping[Any, Predicted]
 SingleTimes = Literal["never", "only", "also"]
 # Derivatives of several values at one time are held at once while they are no more numbers than this.
 _HELD_ELEMENTS = 2**23
-
 Kind = Literal["overall", "discrimination", "calibration", "benefit"]
 ProfileStyle = Literal["line", "roc", "calibration", "decision", "levels"]
 
@@ -231,10 +229,7 @@ class Metric(ABC):
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
-        """Return sums over batches, of ``n`` subjects in all, that give the values at the times of :meth:`grid`.
-
-        None where it takes all of them at once, or is a mean of losses, for which batches can be scored one by one.
-        """
+        """Return sums over batches of ``n`` subjects in all; None where all are taken at once, or losses averaged."""
         return None
 
     @property

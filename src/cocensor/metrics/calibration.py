@@ -31,8 +31,6 @@ _LEAST_INFORMATION = 1e-8
 _STEP = 1e-3
 #: Makes the columns of a regression, (subjects, columns), from the predictions on the scale of the link.
 Columns = Callable[[FloatArray], FloatArray]
-#: A calibration curve is given at so many predictions, from their 1 % to their 99 % quantile.
-_POINTS = 41
 
 
 @dataclass(frozen=True)
@@ -145,9 +143,9 @@ class HighCalibrationError(CalibrationMetric):
 
 
 def curve_points(predicted: FloatArray) -> FloatArray:
-    """The predictions at which a calibration curve is given."""
+    """The predictions at which a calibration curve is given, from their 1 % to their 99 % quantile."""
     low, high = np.quantile(predicted, [0.01, 0.99])
-    return np.linspace(low, high, _POINTS)
+    return np.linspace(low, high, 41)
 
 
 def linear_distance(smooth: SmoothCalibration, section: Section, level: float | None) -> Linear:
@@ -238,10 +236,7 @@ def integrated_calibration_index(
 
 
 class Scores(NamedTuple):
-    """The predictions at a time on the scale of the link.
-
-    Those of exactly 0 or 1, infinite there, are ``held`` at the most extreme of the others, or else at −1 and 1.
-    """
+    """The predictions on the scale of the link; 0 and 1 are ``held`` at the most extreme others, or at −1 and 1."""
 
     x: FloatArray
     low: float

@@ -338,8 +338,7 @@ class _Moves:
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Yield the derivatives for some steps in each part; the time before the first of them is in it too."""
         for steps in _steps(status, n_held(self.size)):
-            start, stop = steps.tile.columns.start, steps.tile.columns.stop
-            columns = slice(max(start - 1, 0), stop)
+            columns = slice(max(steps.tile.columns.start - 1, 0), steps.tile.columns.stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
             for m, predicted in enumerate(self.predictions.values()):
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))

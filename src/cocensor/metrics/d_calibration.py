@@ -275,8 +275,9 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
     if starts.size < 2:
-        why = f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
-        return {"missing": why}
+        return {
+            "missing": f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
+        }
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
     covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)

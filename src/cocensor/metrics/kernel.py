@@ -162,10 +162,7 @@ def time_weights(times: FloatArray, integration: Integration = "trapezoid") -> F
 
 
 def time_average(times: FloatArray, values: FloatArray, integration: Integration = "trapezoid") -> float:
-    r"""The mean of scores over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2}`, whatever the order of the times.
-
-    ``"trapezoid"`` joins the scores by lines; ``"step"`` holds each until the next time.
-    """
+    """The mean over time of scores at times in any order, joined by lines or each held until the next time."""
     order = np.argsort(times, kind="stable")
     t, v = times[order], values[order]
     weights = time_weights(t, integration)

@@ -32,7 +32,7 @@ from cocensor.metrics.base import (
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.scoring import Assumed, Given, score_function
 
-#: Thresholds at which a decision curve is given, unless others are given.
+#: Thresholds at which a decision curve is given, unless others are.
 THRESHOLDS = np.arange(1, 100) / 100
 # Of all subjects at some thresholds so many derivatives are held at once.
 _AT_ONCE = 2**21

@@ -110,10 +110,7 @@ class ScoreRequest(Asked):
         *functionals: Callable[..., Linearised],
         grid: TimeGrid | None = None,
     ) -> Any:
-        """What is computed with one fit, and one status where it can be, at the times or a ``grid`` of others.
-
-        With the influences on the values, which the ``functionals`` tell, a pair.
-        """
+        """What is computed with one fit, at the times or a ``grid`` of others; with influences a pair."""
         values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.y_test
         used = functionals if return_influence else ()
         fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
