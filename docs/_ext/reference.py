@@ -41,7 +41,7 @@ PLUMBING = {
     "MarginEstimator": "dropout_limits without_sample",
     "Modelled": "in_order",
     "Plan": "takes_copula under",
-    "PointwiseMetric": "functionals_by_time losses single time_weights",
+    "PointwiseMetric": "functionals_by_time time_weights",
     "Predicted": "alike changed drawn end in_order_of joined known_at limit marker on read taken",
     "Predictions": "alike drawn known_at on trusted",
     "RiskTable": "exchanged exposed_at margin",

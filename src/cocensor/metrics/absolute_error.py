@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, Self, Unpack, get_args
@@ -11,16 +10,15 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, row_blocks
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Predictions
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored
 from cocensor.metrics.d_calibration import refuse_unless_known
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
 from cocensor.metrics.scoring import Assumed, Given, score_function
 
-#: Which time a curve predicts.
 PredictedTime = Literal["median", "mean"]
 
 
@@ -29,12 +27,11 @@ def _event_free(before: FloatArray) -> FloatArray:
 
 
 def _known(event_free: FloatArray, before: FloatArray, out: FloatArray) -> None:
-    np.subtract(event_free, before, out=out)
-    np.abs(out, out=out)
+    np.abs(np.subtract(event_free, before, out=out), out=out)
 
 
-# Of the stretch of time that a grid time stands for: the part after the predicted time is lost on those event-free, the
-# part before on those with an event.
+# Of the time that a grid time stands for, what is after the predicted time is lost on those event-free, what is before
+# on those with an event.
 _MISSED = Loss(event_free=_event_free, event=np.positive, known=_known, largest=1.0)
 
 
@@ -92,33 +89,28 @@ class RestrictedAbsoluteError(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
-        """The values of several models, in one pass over the weights."""
-        return self._values(status, predictions, None)
-
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
-        """The values of several models, and the part of each subject, in one pass over the weights."""
-        by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
-        values = self._values(status, predictions, by_subject)
-        return values, by_subject.known_of(self.functionals(status, predictions))
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
-        """The values as functions of the weights, in which they are linear."""
-        refuse_unless_known(status)
-        gradients = (LossGradient(status, _MISSED, shares) for shares in self._shares(status, predictions))
-        return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
-
-    def _values(
-        self, status: EventWeights, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
+    def evaluate(
+        self, status: EventWeights, predictions: Models, by_subject: SumsBySubject | None = None
     ) -> dict[str, MetricValue]:
+        """The values of several models, in one pass over the weights."""
         refuse_unless_known(status)
         missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
         values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
-    def _shares(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> list[Predicted]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
+        """The values of several models, and the part of each subject, in one pass over the weights."""
+        by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
+        values = self.evaluate(status, predictions, by_subject)
+        return values, by_subject.known_of(self.functionals(status, predictions))
+
+    def functionals(self, status: EventWeights, predictions: Models) -> Functionals:
+        """The values as functions of the weights, in which they are linear."""
+        refuse_unless_known(status)
+        gradients = (LossGradient(status, _MISSED, shares) for shares in self._shares(status, predictions))
+        return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
+
+    def _shares(self, status: EventWeights, predictions: Models) -> list[Predicted]:
         times = (predicted_times(model, status.grid.last, self.predicted) for model in predictions.values())
         return [_ShareBefore(predicted) for predicted in times]
 
@@ -129,7 +121,7 @@ def restricted_absolute_error(
     *,
     predicted: PredictedTime = "median",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     r"""The mean error of predicted times, up to the last of the times, h:
 
@@ -164,8 +156,7 @@ def restricted_absolute_error(
     >>> round(restricted_absolute_error(y, y, curves, times, predicted="mean"), 2)
     0.79
     """
-    metric = RestrictedAbsoluteError(predicted)
-    return given.read(**assumed).values(metric, return_influence)
+    return given.read(**how).values(RestrictedAbsoluteError(predicted), return_influence)
 
 
 def predicted_times(predictions: Predicted, horizon: float, predicted: PredictedTime) -> FloatArray:
@@ -180,10 +171,7 @@ def predicted_times(predictions: Predicted, horizon: float, predicted: Predicted
 
 
 class _ShareBefore(Predictions):
-    """The share before the predicted time of a subject, of the stretch of time that each grid time stands for.
-
-    A grid time stands for the times around it by a hat, 1 there and 0 at its neighbours.
-    """
+    """The share before the predicted time of the time that a grid time stands for: a hat, 0 at its neighbours."""
 
     _predicted: FloatArray
 

@@ -9,13 +9,10 @@ import numpy.typing as npt
 
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
 from cocensor.adjustments import Adjustment, Fitted
-from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Survival
-from cocensor.data.times import TimeGrid
 from cocensor.metrics.kernel import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
-from cocensor.metrics.scoring import chosen_adjustment
+from cocensor.metrics.scoring import Given
 from cocensor.metrics.tensors import PlacedWeights, placed_mean_losses, refuse_unknown
 
 
@@ -91,24 +88,23 @@ class AdjustedLoss:
                 f"like must be an array of torch, CuPy or another library of the array-API standard, but is a "
                 f"{kind_of(like)}."
             )
-        chosen = chosen_adjustment(adjustment, copula)
+        asked = Given(y_train, y_test, like, times).asked(
+            adjustment=adjustment, x_train=x_train, x_test=x_test, copula=copula
+        )
+        chosen, grid = asked.chosen, pointwise.grid(asked.grid)
         if isinstance(chosen, Adjustment) and chosen.needs & {"prediction", "predictions"}:
             raise ValueError(f"adjustment must be fitted before, for it is given predictions: {chosen!r}.")
-        train = None if y_train is None else Survival.coerce(y_train, "y_train")
-        samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
-        grid = pointwise.grid(TimeGrid.of(times))
-        [(_, _, weights)] = samples.weights_by_fit(chosen, grid, {})
+        [(_, _, weights)] = asked.samples.weights_by_fit(chosen, grid, {})
         refuse_unknown(grid, weights.valid_until)
         self.metric, self.place = pointwise, Place.of(like, "like")
-        self._loss = pointwise.loss
-        self._weights = PlacedWeights.of(weights, self.place)
+        self._loss, self._weights = pointwise.loss, PlacedWeights(weights, self.place)
         time_weights = pointwise.time_weights(grid)
         if grid.place is not None:
             first = np.unique(grid.place, return_index=True)[1]
             by_time, time_weights = time_weights, np.zeros(grid.times.size)
             time_weights[first] = by_time
-        xp, place = self.place.xp, self.place
-        self._time_weights = xp.asarray(time_weights, dtype=place.exact, device=place.device)
+        place = self.place
+        self._time_weights = place.xp.asarray(time_weights, dtype=place.exact, device=place.device)
 
     def __repr__(self) -> str:
         n, t = self._weights.n, self._time_weights.shape[0]
@@ -135,23 +131,17 @@ class AdjustedLoss:
             raise TypeError(f"estimate must be a {self.place}, as like is, but is of {estimate.dtype}.")
         if estimate.ndim == 1 and self._time_weights.shape[0] == 1:
             estimate = estimate[:, None]
-        if rows is not None:
-            _check_rows(rows)
+        if rows is not None:  # refused by the type alone: values stay on the device
+            if not hasattr(rows, "dtype"):
+                kind = type(rows).__name__
+                raise TypeError(f"rows must be an array of whole numbers, but is of type {kind}.")
+            if "int" not in str(rows.dtype) or rows.ndim != 1:
+                is_of = f"{rows.dtype} with shape {tuple(rows.shape)}"
+                raise TypeError(f"rows must be whole numbers along one axis, but are of {is_of}.")
         n = self._weights.n if rows is None else rows.shape[0]
-        if tuple(estimate.shape) != (n, self._time_weights.shape[0]):
-            shape = (n, self._time_weights.shape[0])
+        if tuple(estimate.shape) != (shape := (n, self._time_weights.shape[0])):
             raise ValueError(
                 f"estimate must have a row per subject and a column per time, {shape}, but its shape is "
                 f"{tuple(estimate.shape)}."
             )
         return placed_mean_losses(self._weights, self._loss, estimate, rows)
-
-
-def _check_rows(rows: Any) -> None:
-    """Refuse what does not number subjects, by its type alone: values stay on the device."""
-    if not hasattr(rows, "dtype"):
-        raise TypeError(f"rows must be an array of whole numbers, but is of type {type(rows).__name__}.")
-    if "int" not in str(rows.dtype) or rows.ndim != 1:
-        raise TypeError(
-            f"rows must be whole numbers along one axis, but are of {rows.dtype} with shape {tuple(rows.shape)}."
-        )

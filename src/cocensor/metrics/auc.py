@@ -16,20 +16,19 @@ from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, Linearised
 from cocensor.adjustments.weights import Tile
-from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.base import (
-    Accumulator,
     LazyGradient,
     Linear,
     MetricValue,
+    Models,
     Profile,
+    Scored,
     Section,
     SectionFunctionals,
     SectionMetric,
-    at_one_time,
     by_section,
     n_held,
 )
@@ -41,21 +40,16 @@ from cocensor.warnings import HorizonWarning
 FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
 # A share of false alarms that the subjects give, up to rounding, is met.
 _ROUNDING = 1e-12
-# Half the width over which slopes are taken is at least this.
-_NARROWEST = 0.02
 
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    """The separation of those who had the event by a time from those still event-free.
-
-    See :func:`cumulative_dynamic_auc` for the equation.
+    """The separation of those with the event by a time from those event-free; see :func:`cumulative_dynamic_auc`.
 
     Parameters
     ----------
     at : float, optional
-        The time; by default it is the mean over the times of an evaluation, each weighted by the events since the time
-        before.
+        The time; by default it is the mean over the times of an evaluation, each weighted by its new events.
 
     Examples
     --------
@@ -124,37 +118,35 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
-        return _roc(section).profile
+        return Profile(FALSE_ALARMS, Roc(section.order, section.event_free, section.event).found())
 
-    def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+    def profile_functionals(self, status: EventWeights, predictions: Models) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
         by_model = dict.fromkeys(predictions, [LazyGradient(_nothing)] * FALSE_ALARMS.size)
-        for name, section in at_one_time(status, predictions):
-            by_model[name] = _roc(section).gradients(section.marker)
+        for name, _, section in by_section(status, predictions):
+            roc = Roc(section.order, section.event_free, section.event)
+            if np.isfinite(roc.found()[0]):
+                by_model[name] = roc.gradients(section.marker)
         return Functionals(tuple(chain.from_iterable(by_model.values())), np.ones((1, 1)))
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
         return self._mean(status, predictions).values(status.grid)
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
             return super().evaluate_linearised(status, predictions)
         mean = self._mean(status, predictions, keep=status.fit_in_one(n_held(2 * len(predictions))))
         return mean.values(status.grid), mean
 
-    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
+    def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> SingleTimeAUC | None:
         """At one time the weights and predictions of all subjects can be held."""
         return SingleTimeAUC(grid, models) if self.at is not None and n <= MOST_HELD else None
 
-    def _mean(
-        self, status: EventWeights, predictions: Mapping[str, Predicted], *, keep: bool = False
-    ) -> MeanAUC:
+    def _mean(self, status: EventWeights, predictions: Models, *, keep: bool = False) -> MeanAUC:
         """The mean over the times, whose derivatives are kept, or made when they are asked for."""
         known, sums = dict[tuple[str, int], Linear](), np.zeros(status.grid.sorted.size)
         curves = {name: np.full(sums.size, np.nan) for name in predictions}
@@ -173,39 +165,39 @@ class CumulativeDynamicAUC(SectionMetric):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanAUC(SectionFunctionals):
-    r"""The mean AUC :math:`\sum_k AUC_k\,\Delta B_k / B_K` of several models, with B the sum of b.
-
-    ``curves`` has the AUC at each of the sorted times by model, ``sums`` B.
-    """
+    r"""The mean :math:`\sum_k AUC_k\,\Delta B_k / B_K` of the ``curves`` of several models; ``sums`` are B."""
 
     curves: Mapping[str, FloatArray]
     sums: FloatArray
 
+    @property
+    def events(self) -> FloatArray:
+        """The gains of B at each time; where weights below 0 prevail, nobody had the event yet."""
+        return np.diff(np.maximum(self.sums, 0.0), prepend=0.0)
+
     def values(self, grid: TimeGrid) -> dict[str, MetricValue]:
         """The means, and what they are means of in the order of the times given."""
-        events = new_events(self.sums)
         return {
-            name: MetricValue(mean_over_events(curve, events), grid.restore(curve))
+            name: MetricValue(mean_over_events(curve, self.events), grid.restore(curve))
             for name, curve in self.curves.items()
         }
 
     @cached_property
     def _weights(self) -> tuple[FloatArray, dict[str, FloatArray]]:
         """The share of the events of each time, and by model the derivatives of the mean by the sum of b at each."""
-        events = new_events(self.sums)
+        events = self.events
         curves = np.where(events == 0, 0.0, list(self.curves.values()))
         with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
             shares = events / events.sum()
             by_new = (curves - curves @ events[:, None] / events.sum()) / events.sum()
         # The sum at a time adds to the new events there, and takes from those of the next time.
-        by_sums = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
+        by_sums = -np.diff(by_new, axis=1, append=0.0)
         by_sums[:, self.sums < 0] = 0.0
         return shares, dict(zip(self.curves, by_sums, strict=True))
 
     def linear(self, model: str, k: int, section: Section) -> Linear:
         """The AUC at a time by its share of the events, and these by the weights."""
-        shares, by_sums = self._weights
-        nothing = np.zeros(section.event.size)
+        (shares, by_sums), nothing = self._weights, np.zeros(section.event.size)
         linear = super().linear(model, k, section) if shares[k] else Linear(0.0, nothing, nothing)
         by_b = shares[k] * linear.event + by_sums[model][k]
         return Linear(shares[k] * linear.value, shares[k] * linear.event_free, by_b)
@@ -225,7 +217,7 @@ class SingleTimeAUC:
         #: By batch, two rows of weights (event-free and event), and by model a row of markers.
         self._batches: list[tuple[FloatArray, dict[str, FloatArray]]] = []
 
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Models) -> None:
         """Take up the subjects of a batch."""
         [tile] = status.tiles()
         times = self.grid.sorted
@@ -238,14 +230,12 @@ class SingleTimeAUC:
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model; NaN from the time ``until`` on."""
-        if until <= self.grid.last:
-            return {name: MetricValue(np.nan) for name in self.models}
+        values = dict.fromkeys(self.models, MetricValue(np.nan))
         event_free, event = np.concatenate([weights for weights, _ in self._batches], axis=1)
-        values = {}
-        for name in self.models:
+        for name in self.models if until > self.grid.last else ():
             order = Order(np.concatenate([markers[name] for _, markers in self._batches]))
-            value = area(order, event_free, event)
-            profile = Roc(order, event_free, event).profile if np.isfinite(value) else None
+            value, found = area(order, event_free, event), Roc(order, event_free, event).found()
+            profile = Profile(FALSE_ALARMS, found) if np.isfinite(value) else None
             values[name] = MetricValue(value, profile=profile)
         return values
 
@@ -260,11 +250,6 @@ def area(order: Order, event_free: FloatArray, event: FloatArray) -> float:
     return float(event[order.rows] @ order.others_below(event_free[order.rows]) / pairs)
 
 
-def new_events(sums: FloatArray) -> FloatArray:
-    """Return the gains of the sums of b at each time; where weights below 0 prevail, nobody had the event yet."""
-    return np.diff(np.maximum(sums, 0.0), prepend=0.0)
-
-
 def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
     """Return the mean of values at times with events; NaN where one of them is not defined, or there are no events."""
     used = events != 0
@@ -273,9 +258,7 @@ def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
 
 
 @score_function
-def cumulative_dynamic_auc(
-    given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
-) -> Any:
+def cumulative_dynamic_auc(given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
     r"""The area under the ROC curve at each time, and its mean.
 
     A one-dimensional ``estimate`` is a risk score, the higher the riskier, also at a single time: of survival
@@ -288,13 +271,9 @@ def cumulative_dynamic_auc(
     .. math:: AUC(t) = \frac{\sum_{i \ne j} b_i(t)\,a_j(t)\,(1[M_i > M_j] + \tfrac12 1[M_i = M_j])}
         {\sum_{i \ne j} b_i(t)\,a_j(t)},
 
-    with the weights of the adjustment: who is still event-free at t. The marker M is the risk score, or
+    with the weights of the adjustment, on whose ``assumption`` it rests. The marker M is the risk score, or
     :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed counts on both sides in part, but
-    is never held against itself.
-
-    The AUC rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
-    of the event and of the predictions. It rewards ranking only: predicted risks that are all too high do not change
-    it.
+    not against itself. The AUC rewards ranking only: predicted risks that are all too high do not change it.
 
     The mean is :math:`\sum_k AUC(t_k)\,[B(t_k) - B(t_{k-1})] / B(t_K)` with :math:`B(t) = \sum_i b_i(t)`, the events
     by t as the adjustment has them. scikit-survival takes the steps of the Kaplan–Meier curve of the test sample, which
@@ -316,9 +295,7 @@ def cumulative_dynamic_auc(
         had the event, or nobody is event-free, the AUC is NaN. A time without new events has no part in the mean; if
         nobody is event-free at another, the mean is NaN, with a :class:`HorizonWarning`.
     pair of Influence, or a dict of such
-        Only with ``return_influence``: of every subject on the AUCs, ``test`` of shape (n_test, n_times), or (n_test,)
-        at a single time, and on the mean, ``test`` of shape (n_test,). The standard errors of these are those of the
-        AUCs and of the mean.
+        Only with ``return_influence``: on the AUCs, as of :func:`brier_score`, and on the mean, which is one value.
 
     Examples
     --------
@@ -344,10 +321,14 @@ def cumulative_dynamic_auc(
     Hung, H., Chiang, C.-T. (2010). Estimation methods for time-dependent AUC models with survival data. *Canadian
     Journal of Statistics* 38, 8–26.
     """
-    request = given.read(risk=True, **assumed)
-    scores = request.with_mean(CumulativeDynamicAUC(), return_influence)
-    pairs = scores[0] if return_influence else scores
-    means = [mean for _, mean in (pairs.values() if request.several else [pairs])]
+    request, metric, means = given.read(risk=True, **how), CumulativeDynamicAUC(), list[float]()
+
+    def pairs(status: EventWeights, models: Models) -> dict[Any, Any]:
+        values = metric.evaluate(status, models)
+        means.extend(value.value for value in values.values())
+        return {name: (value.curve, value.value) for name, value in values.items()}
+
+    scores = request.each(pairs, return_influence, metric.functionals_over_time, metric.functionals)
     if np.isnan(means).any():
         warnings.warn(
             "the mean AUC is NaN: at one of the times nobody is event-free, or nobody had the event at any.",
@@ -385,9 +366,7 @@ class RocCurve:
 
 
 @score_function
-def survival_roc_curve(
-    given: Given, *, confidence_level: float | None = 0.95, **assumed: Unpack[Assumed]
-) -> Any:
+def survival_roc_curve(given: Given, *, confidence_level: float | None = 0.95, **how: Unpack[Assumed]) -> Any:
     r"""The ROC curve behind the AUC at a time, of a risk score or of predicted survival probabilities.
 
     An alarm is raised for the subjects whose marker M lies above a threshold c, :math:`h_i = 1[M_i > c]`. With the
@@ -397,9 +376,8 @@ def survival_roc_curve(
     :func:`cumulative_dynamic_auc`.
 
     Weights below 0, which dependent IPCW and AIPCW may have, would make the share of false alarms fall on the way: it
-    is taken as the largest so far, and the area under that curve is not the AUC. Imputed subjects, event-free in
-    part, are in both shares. The AUC does not hold them against themselves, so that the area is nearer to ½, by at most
-    1/n.
+    is taken as the largest so far, and the area under that curve is not the AUC. Imputed subjects are in both shares,
+    but not held against themselves by the AUC, so that the area is nearer to ½, by at most 1/n.
 
     The limits are R(p) ± z standard errors, cut to [0, 1]. The threshold at a given p moves with those event-free; that
     counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects. So limits
@@ -437,18 +415,19 @@ def survival_roc_curve(
     Heagerty, P. J., Lumley, T., Pepe, M. S. (2000). Time-dependent ROC curves for censored survival data and a
     diagnostic marker. *Biometrics* 56, 337–344.
     """
-    request = given.read(risk=True, **assumed)
+    request = given.read(risk=True, **how)
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, RocCurve]:
-        time = status.grid.last
-        metric, nothing = CumulativeDynamicAUC(time), np.full(FALSE_ALARMS.size, np.nan)
+    def curves(status: EventWeights, models: Models) -> dict[Any, RocCurve]:
+        time, nothing = status.grid.last, np.full(FALSE_ALARMS.size, np.nan)
+        metric = CumulativeDynamicAUC(time)
         values = metric.evaluate(status, models)
         shares = np.array([value.profile.y if value.profile else nothing for value in values.values()])
         low, high = np.full((2, *shares.shape), np.nan)
         if confidence_level is not None:
-            functionals = metric.profile_functionals(status, models)
             try:
-                rows = batched_rows(status, functionals, request.samples.y_test)
+                rows = batched_rows(
+                    status, metric.profile_functionals(status, models), request.samples.y_test
+                )
             except ValueError as error:
                 raise ValueError(f"confidence_level must be None: {error}") from error
             names = tuple(map(str, range(shares.size)))
@@ -464,12 +443,7 @@ def survival_roc_curve(
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    r"""A ROC curve: its corners, from nobody called to all, and the subjects behind it.
-
-    An alarm is raised for a share h of a subject with the marker M: 1 above a threshold, 0 below, and one and the same
-    share of all who are level with it, such that the share of false alarms among those event-free is
-    :math:`p = \sum_i a_i h_i / \sum_i a_i`. Of events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
-    """
+    """The ROC curve of subjects in an order; of those level with the threshold all are called by the same share h."""
 
     order: Order
     event_free: FloatArray
@@ -487,11 +461,6 @@ class Roc:
             alarms = np.maximum.accumulate(alarms[called] / alarms[-1])
             return alarms, found[called] / found[-1], rows[called[:-1]]
 
-    @property
-    def profile(self) -> Profile:
-        """The curve at 101 shares of false alarms."""
-        return Profile(FALSE_ALARMS, self.found())
-
     def found(self, false_alarms: FloatArray = FALSE_ALARMS) -> FloatArray:
         """The share of events found at shares of false alarms; NaN without events, or without anybody event-free."""
         alarms, found, _ = self._corners
@@ -499,32 +468,20 @@ class Roc:
             return np.full(false_alarms.shape, np.nan)
         return np.interp(false_alarms + _ROUNDING, alarms, found)
 
-    def slopes(self) -> FloatArray:
-        r"""The rise of the curve around each share, over a width that narrows with the number of those event-free.
-
-        It is :math:`(R(p + h) - R(p - h))/2h` with :math:`h = \max(0.02, m^{-1/3}/2)`, cut to [0, 1], where
-        :math:`m = (\sum a)^2/\sum a^2`.
-        """
-        number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
-        half = max(_NARROWEST, 0.5 * number ** (-1.0 / 3.0))
-        low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
-        return (self.found(high) - self.found(low)) / (high - low)
-
     def gradients(self, marker: FloatArray) -> list[LazyGradient]:
-        r"""The derivatives at each share p of false alarms; ``marker`` is that of the order, by subject.
-
-        By b they are :math:`(h_i - R(p))/\sum b`. Who joins those event-free moves the threshold: by a they are
-        :math:`-R'(p)(h_i - p)/\sum a`.
-        """
+        r"""Derivatives :math:`-R'(p)(h_i - p)/\sum a` and :math:`(h_i - R(p))/\sum b`, by the marker of subjects."""
         alarms, _, following = self._corners
         found = self.found()
-        if not np.isfinite(found[0]):
-            return [LazyGradient(_nothing)] * FALSE_ALARMS.size
         at = np.minimum(np.searchsorted(alarms, FALSE_ALARMS + _ROUNDING, "right") - 1, alarms.size - 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
         called, levels = np.nan_to_num(called), marker[following[at]]
-        by_free, by_event = -self.slopes() / self.event_free.sum(), 1.0 / self.event.sum()
+        # The slope is taken over a width that narrows with the number of those event-free.
+        number = self.event_free.sum() ** 2 / np.square(self.event_free).sum()
+        half = max(0.02, 0.5 * number ** (-1.0 / 3.0))
+        low, high = np.maximum(FALSE_ALARMS - half, 0.0), np.minimum(FALSE_ALARMS + half, 1.0)
+        slopes = (self.found(high) - self.found(low)) / (high - low)
+        by_free, by_event = -slopes / self.event_free.sum(), 1.0 / self.event.sum()
 
         def derivatives(rows: Rows, k: int) -> tuple[FloatArray, FloatArray]:
             of_rows = marker[rows][:, None]
@@ -537,7 +494,3 @@ class Roc:
 def _nothing(rows: Rows) -> tuple[FloatArray, FloatArray]:
     """The derivatives of a curve that is not defined."""
     return np.zeros((rows.size, 1)), np.zeros((rows.size, 1))
-
-
-def _roc(section: Section) -> Roc:
-    return Roc(section.order, section.event_free, section.event)

@@ -1,9 +1,7 @@
-r"""The base of all metrics, and of those whose value at a time compares all subjects with each other.
+"""The base of all metrics, and of those whose value at a time compares all subjects with each other.
 
-Discrimination and calibration are such. For a value :math:`\theta(t)` a metric gives the derivatives by the weights of
-each subject, :math:`\alpha_i = \partial\theta/\partial a_i` and :math:`\beta_i = \partial\theta/\partial b_i`, of which
-sampling errors are made. All subjects are taken at a few times at once, so that there is never a further array of all
-subjects and times.
+Sampling errors are made of derivatives by the weights of each subject, who are all taken at a few times at once: there
+is never a further array of all subjects and times.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -32,14 +30,13 @@ from cocensor.metrics.ranks import Order, orders_of
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
+#: What each model predicts, by its name.
+Models = Mapping[Any, Predicted]
 #: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
 SingleTimes = Literal["never", "only", "also"]
 # Derivatives of several values at one time are held at once while they are no more numbers than this.
 _HELD_ELEMENTS = 2**23
-
-#: What metrics are about.
 Kind = Literal["overall", "discrimination", "calibration", "benefit"]
-#: How the curve behind a value is drawn: as such, or with what it is held against.
 ProfileStyle = Literal["line", "roc", "calibration", "decision", "levels"]
 
 
@@ -63,10 +60,6 @@ class MetricValue:
     profile : Profile, optional
         The curve behind a value at one time, such as the ROC curve.
 
-    See Also
-    --------
-    Metric : Returns such values.
-
     Examples
     --------
     >>> from cocensor.metrics import MetricValue
@@ -79,6 +72,10 @@ class MetricValue:
     profile: Profile | None = field(default=None, repr=False)
 
 
+#: Values by model, and these as functions of the weights where that comes on the way.
+Scored = tuple[dict[str, MetricValue], Linearised | None]
+
+
 class Accumulator(Protocol):
     """Sums that give a metric of several ``models`` under one fit: picklable, and small."""
 
@@ -88,7 +85,7 @@ class Accumulator(Protocol):
     def covariance(self) -> FloatArray | None:
         """The covariance of the own parts of all subjects, by model; None where they are not known."""
 
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Models) -> None:
         """Add the subjects of a batch."""
 
     def merge(self, other: Self) -> None:
@@ -187,12 +184,10 @@ class Metric(ABC):
     unit: str | None = None
 
     @abstractmethod
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models under one and the same status."""
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
 
@@ -214,29 +209,27 @@ class Metric(ABC):
         """Return the metric with the unit of time in its label, where that has a time."""
         return self
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> dict[str, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> dict[str, FloatArray]:
         """The values of several models at each time of the status, where the metric has such."""
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals(self, status: EventWeights, predictions: Models) -> Linearised:
         """The values of several models as functions of the weights of a status: what intervals rest on."""
-        raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+        linearised = self.evaluate_linearised(status, predictions)[1]
+        if linearised is None:
+            raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+        return linearised
 
-    def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> Linearised:
         """The values at each time of the status as functions of its weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
-    def profile_functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+    def profile_functionals(self, status: EventWeights, predictions: Models) -> Linearised:
         """The curves behind the values as functions of the weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> Accumulator | None:
-        """Return sums over batches, of ``n`` subjects in all, that give the values at the times of :meth:`grid`.
-
-        None where it takes all of them at once, or is a mean of losses, for which batches can be scored one by one.
-        """
+        """Return sums over batches of ``n`` subjects in all; None where all are taken at once, or losses averaged."""
         return None
 
     @property
@@ -250,10 +243,7 @@ class Metric(ABC):
         return self.range[0] if self.direction == "lower" else self.range[1]
 
     def skill(self, value: float, reference: float) -> float:
-        r"""The share of the way from a reference to the best value, :math:`(v - r)/(v^* - r)`; NaN if there is none.
-
-        For a score whose best value is 0 that is :math:`1 - v/r`.
-        """
+        r"""The share :math:`(v - r)/(v^* - r)` of the way from a reference r to the best value, or NaN."""
         way = self.best - reference
         return (value - reference) / way if self.has_skill and np.isfinite(way) and way != 0 else np.nan
 
@@ -265,17 +255,10 @@ class Metric(ABC):
         return {name: 1 + bisect_left(ordered, loss) for name, loss in losses.items()}
 
 
-# --- at one time
-
-
-class SingleTime:
+class SingleTime(Metric):
     """A metric with a field ``at``: the time of its value, or None for the last of an evaluation."""
 
-    at: float | None
-    unit: str | None
-    name: ClassVar[str]
-    label: ClassVar[str]
-    curve_label: ClassVar[str | None]
+    single_times: ClassVar[SingleTimes] = "only"
 
     def __post_init__(self) -> None:
         kind = type(self)
@@ -291,17 +274,14 @@ class SingleTime:
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """The one time."""
-        if self.at is not None and self.at > times.last:
-            raise ValueError(
-                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
-            )
-        return TimeGrid.of([times.last if self.at is None else self.at])
+        at, last = self.at, times.last
+        if at is not None and at > last:
+            raise ValueError(f"at must not pass {last:g}, the last time of the evaluation, but is {at:g}.")
+        return TimeGrid.of([last if at is None else at])
 
     def at_time(self, t: float) -> Self:
         """Return the metric at another time."""
-        metric: Any = self
-        moved: Self = replace(metric, at=t)
-        return moved
+        return cast(Self, replace(cast(Any, self), at=t))
 
     def in_unit(self, unit: str | None) -> Self:
         """Return the metric with the unit of its time in its label."""
@@ -329,9 +309,6 @@ def label_without_time(metric: Any) -> str:
     return label if metric.at is None else label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
 
 
-# --- all subjects at one time
-
-
 @dataclass(frozen=True, eq=False)
 class Section:
     """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts."""
@@ -341,7 +318,7 @@ class Section:
     event: FloatArray
     predictions: Predicted
     normaliser: float
-    #: Reads the curves at several times at once, a row for each; ``_column`` is the row of this time.
+    #: The curves at several times, a row for each; ``_column`` is the row of this time.
     _curves: Callable[[], FloatArray]
     _column: int
     _results: dict[Any, Any] = field(default_factory=dict)
@@ -387,7 +364,7 @@ def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterat
 def by_section(
     status: EventWeights, predictions: Mapping[Model, Predicted], tiles: Iterator[Tile] | None = None
 ) -> Iterator[tuple[Model, int, Section]]:
-    """Yield all sections: the model, the place among the sorted times, and the section."""
+    """Yield all sections before the status ends: the model, the place among the sorted times, and the section."""
     for tile in status.tiles() if tiles is None else tiles:
         for name, predicted in predictions.items():
             for k, section in sections(status, tile, predicted):
@@ -407,18 +384,10 @@ def over_sections(
     return {name: status.grid.restore(by_time) for name, by_time in values.items()}
 
 
-def at_one_time(
-    status: EventWeights, predictions: Mapping[Model, Predicted]
-) -> Iterator[tuple[Model, Section]]:
-    """Yield each model with its section at the one time of a status; nothing where that has ended."""
-    return ((name, section) for name, _, section in by_section(status, predictions))
-
-
 class Linear(NamedTuple):
-    """A value and its derivatives by the weights of each subject.
+    """A value and its derivatives by the weights of each subject, and by its presence where that is not by these alone.
 
-    ``own`` is that by the presence of each subject, times the number of subjects; None where a subject matters by its
-    two weights alone (see :class:`~cocensor.adjustments.Functionals`).
+    ``own`` are the latter, times the number of subjects (see :class:`~cocensor.adjustments.Functionals`).
     """
 
     value: float
@@ -438,13 +407,8 @@ class Linear(NamedTuple):
         return event_free.size * (event_free * self.event_free + event * self.event)
 
 
-class SectionMetric(SingleTime, Metric):
-    """A value at one time, ``at``, or at the last of an evaluation where that is None.
-
-    Subclasses define :meth:`value` and :meth:`linear`.
-    """
-
-    single_times: ClassVar[SingleTimes] = "only"
+class SectionMetric(SingleTime):
+    """A value at one time that reads all subjects: subclasses define :meth:`value` and :meth:`linear`."""
 
     @abstractmethod
     def value(self, section: Section) -> float:
@@ -458,61 +422,47 @@ class SectionMetric(SingleTime, Metric):
         """The curve behind the value, where there is one."""
         return None
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values at the one time of the status."""
         values = dict.fromkeys(predictions, MetricValue(np.nan))
-        for name, section in at_one_time(status, predictions):
+        for name, _, section in by_section(status, predictions):
             values[name] = self._with_profile(self.value(section), section)
         return values
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values at the one time of the status, and these as functions of the weights."""
         values, known = dict.fromkeys(predictions, MetricValue(np.nan)), dict[tuple[str, int], Linear]()
-        for name, section in at_one_time(status, predictions):
-            linear = known[name, 0] = self.linear(section)
+        for name, k, section in by_section(status, predictions):
+            linear = known[name, k] = self.linear(section)
             values[name] = self._with_profile(linear.value, section)
         return values, SectionFunctionals(self.linear, predictions, np.ones((1, 1)), known)
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return self.evaluate_linearised(status, predictions)[1]
 
     def _with_profile(self, value: float, section: Section) -> MetricValue:
         return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> dict[str, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> dict[str, FloatArray]:
         """The values at each time of the status, in the order given."""
         values = over_sections(status, predictions, lambda section: [self.value(section)], 1)
         return {name: value[0] for name, value in values.items()}
 
-    def functionals_over_time(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> Linearised:
         """The values at each time, in the order given."""
         return SectionFunctionals.over_time(self.linear, status, predictions)
 
 
 @dataclass(frozen=True, eq=False)
 class SectionFunctionals:
-    r"""Sums over time of the values of several models.
-
-    With the ``time_weights`` of shape (times, F) they are :math:`\sum_k w_{kf}\,\theta_m(t_k)`. ``known`` has
-    derivatives that were computed before, by model and place among the sorted times.
-    """
+    """Sums over time of the values of several models; ``known`` has derivatives by model and sorted time."""
 
     compute: Callable[[Section], Linear]
-    predictions: Mapping[str, Predicted]
+    predictions: Models
     time_weights: FloatArray
     known: Mapping[tuple[str, int], Linear] = field(default_factory=dict)
 
     @classmethod
-    def over_time(
-        cls, compute: Callable[[Section], Linear], status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> Self:
+    def over_time(cls, compute: Callable[[Section], Linear], status: EventWeights, models: Models) -> Self:
         """The values at each time of the status, in the order given."""
-        return cls(compute, predictions, status.grid.restore(np.eye(status.grid.sorted.size)))
+        return cls(compute, models, status.grid.restore(np.eye(status.grid.sorted.size)))
 
     @property
     def size(self) -> int:
@@ -527,30 +477,23 @@ class SectionFunctionals:
         """Yield the derivatives for some times in each part."""
         n_models, n_sums = len(self.predictions), self.time_weights.shape[1]
         for tile in status.tiles(n_held(n_models)):
-            weights = self.time_weights[tile.columns]
+            columns, weights = tile.columns, self.time_weights[tile.columns]
             used = np.flatnonzero(weights.any(axis=0))
             if not used.size:
                 continue
-            weights = weights[:, used]
-            by_model = [self._of(status, tile, weights, model) for model in self.predictions]
-            gradients, own = zip(*by_model, strict=True)
-            functionals = Functionals(gradients, weights, np.concatenate(own, axis=1))
+            weights, gradients, own = weights[:, used], list[DenseGradient](), list[FloatArray]()
+            for model, predicted in self.predictions.items():
+                alpha, beta, presence = np.zeros((3, columns.stop - columns.start, status.n))
+                for at, section in sections(status, tile, predicted):
+                    linear, k = self.linear(model, at, section), at - columns.start
+                    if np.isfinite(linear.value):
+                        alpha[k], beta[k] = linear.event_free, linear.event
+                        presence[k] = linear.presence(section.event_free, section.event)
+                gradients.append(DenseGradient(np.ascontiguousarray(alpha.T), np.ascontiguousarray(beta.T)))
+                own.append(presence.T @ weights)
+            functionals = Functionals(tuple(gradients), weights, np.concatenate(own, axis=1))
             places = (n_sums * np.arange(n_models)[:, None] + used).ravel()
-            yield Part(status.at_columns(tile.columns), functionals, places)
-
-    def _of(
-        self, status: EventWeights, tile: Tile, weights: FloatArray, model: str
-    ) -> tuple[DenseGradient, FloatArray]:
-        """The derivatives for one model, and those of its sums by the presence of each subject."""
-        columns = tile.columns
-        alpha, beta, presence = np.zeros((3, columns.stop - columns.start, status.n))
-        for at, section in sections(status, tile, self.predictions[model]):
-            linear, k = self.linear(model, at, section), at - columns.start
-            if np.isfinite(linear.value):
-                alpha[k], beta[k] = linear.event_free, linear.event
-                presence[k] = linear.presence(section.event_free, section.event)
-        gradient = DenseGradient(np.ascontiguousarray(alpha.T), np.ascontiguousarray(beta.T))
-        return gradient, presence.T @ weights
+            yield Part(status.at_columns(columns), functionals, places)
 
 
 def n_held(n_models: int) -> int:

@@ -25,15 +25,12 @@ DF = 4
 _OUTER = (0.05, 0.95)
 # A column of which less than this share is unexplained by the others counts as explained.
 _LEAST_SHARE = 1e-10
-# Data that a direction of the design separates have no best fit: their information falls towards 0 along it, and a
-# further step would move linear predictors by 1 for ever. Both limits are far from what rounding can reach: where a fit
-# is next to none, with coefficients of thousands, it is not for rounding to say whether there is one.
+# Where data are separated, information falls towards 0, and steps move linear predictors by 1 for ever; both limits are
+# far from what rounding can reach.
 _LEAST_INFORMATION = 1e-8
 _STEP = 1e-3
 #: Makes the columns of a regression, (subjects, columns), from the predictions on the scale of the link.
 Columns = Callable[[FloatArray], FloatArray]
-#: A calibration curve is given at so many predictions, from their 1 % to their 99 % quantile.
-_POINTS = 41
 
 
 @dataclass(frozen=True)
@@ -62,22 +59,17 @@ class CalibrationMetric(SectionMetric):
     def value(self, section: Section) -> float:
         """The summary; NaN where there is no curve."""
         smooth = section.once(smooth_calibration)
-        return np.nan if smooth is None else distance(smooth, self.level)
+        return np.nan if smooth is None else smooth.distance(self.level)
 
     def linear(self, section: Section) -> Linear:
         """The summary and its derivatives, by way of the coefficients of the curve."""
-        smooth = section.once(smooth_calibration)
-        if smooth is None:
-            return Linear.undefined(section.event.size)
-        return linear_distance(smooth, section, self.level)
+        smooth, n = section.once(smooth_calibration), section.event.size
+        return Linear.undefined(n) if smooth is None else linear_distance(smooth, section, self.level)
 
     def profile(self, section: Section) -> Profile | None:
         """The smooth calibration curve; None where there is none."""
-        smooth = section.once(smooth_calibration)
-        if smooth is None:
-            return None
-        x = curve_points(smooth.predicted)
-        return Profile(x, smooth.curve(x))
+        smooth, points = section.once(smooth_calibration), curve_points(1.0 - section.survival)
+        return None if smooth is None else Profile(points, smooth.curve(points))
 
 
 @dataclass(frozen=True)
@@ -97,9 +89,10 @@ class IntegratedCalibrationIndex(CalibrationMetric):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> ici = cc.metrics.IntegratedCalibrationIndex(at=1.0)
-    >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=ici).score("too low")), 2)
-    0.2
+    >>> three = [cc.metric(name, at=1.0) for name in ("ici", "e50", "e90")]
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=three)
+    >>> {metric.label: round(float(result.score("too low", metric.name)), 2) for metric in three}
+    {'ICI at 1': 0.2, 'E50 at 1': 0.22, 'E90 at 1': 0.27}
     """
 
     name = "ici"
@@ -116,17 +109,9 @@ class MedianCalibrationError(CalibrationMetric):
     at : float, optional
         The time; by default the last of an evaluation.
 
-    Examples
+    See Also
     --------
-    >>> import numpy as np
-    >>> import cocensor as cc
-    >>> rng = np.random.default_rng(0)
-    >>> risk = np.exp(rng.normal(size=500))
-    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
-    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> e50 = cc.metrics.MedianCalibrationError(at=1.0)
-    >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e50).score("too low")), 2)
-    0.22
+    IntegratedCalibrationIndex : Has an example of all three.
     """
 
     name = "e50"
@@ -144,17 +129,9 @@ class HighCalibrationError(CalibrationMetric):
     at : float, optional
         The time; by default the last of an evaluation.
 
-    Examples
+    See Also
     --------
-    >>> import numpy as np
-    >>> import cocensor as cc
-    >>> rng = np.random.default_rng(0)
-    >>> risk = np.exp(rng.normal(size=500))
-    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
-    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> e90 = cc.metrics.HighCalibrationError(at=1.0)
-    >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e90).score("too low")), 2)
-    0.27
+    IntegratedCalibrationIndex : Has an example of all three.
     """
 
     name = "e90"
@@ -166,28 +143,20 @@ class HighCalibrationError(CalibrationMetric):
 
 
 def curve_points(predicted: FloatArray) -> FloatArray:
-    """The predictions at which a calibration curve is given."""
+    """The predictions at which a calibration curve is given, from their 1 % to their 99 % quantile."""
     low, high = np.quantile(predicted, [0.01, 0.99])
-    return np.linspace(low, high, _POINTS)
-
-
-def distance(smooth: SmoothCalibration, level: float | None) -> float:
-    """The mean distance from the diagonal, or a quantile of distances."""
-    distances = np.abs(smooth.observed - smooth.predicted)
-    return float(distances.mean() if level is None else np.quantile(distances, level))
+    return np.linspace(low, high, 41)
 
 
 def linear_distance(smooth: SmoothCalibration, section: Section, level: float | None) -> Linear:
     r"""The mean distance, or a quantile, with its derivatives.
 
-    With d_i the distance of subject i, a change of the curve moves the mean by the mean change of d, and a quantile by
-    the mean change of those d that lie near it. A subject's presence moves the mean by :math:`d_i - \theta` and the
-    quantile θ of level u by :math:`(u - 1[d_i \le \theta])/f(\theta)`. Near, and for the density f, are the distances
-    within :math:`\pm h` of the level, with Bofinger's :math:`h = n^{-1/5}
-    \left[\tfrac92 \phi^4(z)/(2z^2 + 1)^2\right]^{1/5}`, z the normal quantile of the level.
+    A change of the curve moves the mean by the mean change of the distances d, and a quantile by that of those near it.
+    A subject's presence moves the mean by :math:`d_i - \theta`, the quantile by :math:`(u - 1[d_i \le
+    \theta])/f(\theta)`.
     """
     gap, n = smooth.observed - smooth.predicted, smooth.predicted.size
-    distances, value = np.abs(gap), distance(smooth, level)
+    distances, value = np.abs(gap), smooth.distance(level)
     if level is None:
         counted, presence = np.ones(n) / n, distances - value
     else:
@@ -196,14 +165,15 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
         counted[near] = 1.0 / near.size
         sparsity = float(np.ptp(distances[near])) / (near.size / n)
         presence = np.where(distances <= value, level - 1.0, level) * sparsity
-    direction = smooth.fit.design.T @ (counted * np.sign(gap) * smooth.fit.chance_slope)
+    slope = smooth.fit.hazard * np.exp(-smooth.fit.hazard)
+    direction = smooth.fit.design.T @ (counted * np.sign(gap) * slope)
     by_a, by_b = smooth.fit.by_weights(direction)
     own = n * (section.event_free * by_a + section.event * by_b) + presence
     return Linear(value, by_a, by_b, own)
 
 
 def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
-    """Return the subjects whose distances are around a quantile."""
+    """Return the subjects whose distances are around a quantile, within Bofinger's width of its level."""
     n, z = distances.size, float(ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     half = n**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
@@ -214,7 +184,7 @@ def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
 
 @score_function
 def integrated_calibration_index(
-    given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]
+    given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
     r"""The mean distance, over subjects, of predicted from observed chances of an event, at each time.
 
@@ -231,10 +201,9 @@ def integrated_calibration_index(
     With fewer distinct predictions than coefficients, or where a spline separates events perfectly, the spline has
     fewer columns, down to none for constant predictions. Where nobody, or everybody, had the event the value is NaN.
 
-    The index rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
-    of the event and of the predictions. It is never negative: the index of a perfectly calibrated model is above 0 by
-    the noise of the curve. Near there its standard errors are no guide, as they take the curve to be off the diagonal.
-    They take the knots, and how many there are, as given.
+    The index rests on the ``assumption`` of the adjustment. It is never negative: the index of a perfectly calibrated
+    model is above 0 by the noise of the curve. Near there its standard errors are no guide, as they take the curve to
+    be off the diagonal. They take the knots, and how many there are, as given.
 
     Parameters
     ----------
@@ -263,18 +232,11 @@ def integrated_calibration_index(
     Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
     index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
-    return given.read(**assumed).over_time(IntegratedCalibrationIndex(), return_influence)
-
-
-# --- the smooth curve
+    return given.read(**how).over_time(IntegratedCalibrationIndex(), return_influence)
 
 
 class Scores(NamedTuple):
-    """The predictions at a time on the scale of the link.
-
-    Predictions of exactly 0 or 1 are infinite there: they are ``held`` at the most extreme of the others, and at −1 and
-    1 where there are no others.
-    """
+    """The predictions on the scale of the link; 0 and 1 are ``held`` at the most extreme others, or at −1 and 1."""
 
     x: FloatArray
     low: float
@@ -304,7 +266,6 @@ class SmoothCalibration:
     """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject."""
 
     scores: Scores
-    #: The columns of the regression at some scores.
     columns: Columns
     fit: CloglogFit
     predicted: FloatArray
@@ -319,17 +280,18 @@ class SmoothCalibration:
         """The curve at the prediction of each subject."""
         return self.fit.chance
 
+    def distance(self, level: float | None) -> float:
+        """The mean distance from the diagonal, or a quantile of distances."""
+        distances = np.abs(self.observed - self.predicted)
+        return float(distances.mean() if level is None else np.quantile(distances, level))
+
     def design(self, predicted: FloatArray) -> FloatArray:
         """The columns of the regression at other predictions."""
         return self.columns(self.scores.at(1.0 - predicted))
 
-    def log_hazard(self, predicted: FloatArray) -> FloatArray:
-        """The curve c at other predictions on the scale of the link, log(−log(1 − c))."""
-        return self.design(predicted) @ self.fit.coefficients
-
     def curve(self, predicted: FloatArray) -> FloatArray:
         """The curve at other predictions."""
-        return -np.expm1(-np.exp(self.log_hazard(predicted)))
+        return -np.expm1(-np.exp(self.design(predicted) @ self.fit.coefficients))
 
     @property
     def notes(self) -> Iterator[Note]:
@@ -341,13 +303,8 @@ class SmoothCalibration:
 
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
-    """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event.
-
-    There must be more distinct predictions, of subjects that count, than degrees of freedom; and where the fit has no
-    solution, because the spline separates perfectly those with the event, there is one less.
-    """
-    a, b = section.event_free, section.event
-    scores = Scores.of(section.survival)
+    """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event."""
+    a, b, scores = section.event_free, section.event, Scores.of(section.survival)
     for columns in _designs(scores.x, (a != 0) | (b != 0)):
         fit = fit_cloglog(columns(scores.x), a, b)
         if fit is not None:
@@ -364,24 +321,14 @@ def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
         z, all_z = (counted - centre) / spread, (x - centre) / spread
         for df in range(min(DF, distinct - 1), 0, -1):
             knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
-            if np.unique(knots).size == knots.size and _has_full_rank(Basis(knots).values(z)):
+            columns = Basis(knots).values(z)
+            if np.unique(knots).size == knots.size and _least_share(columns.T @ columns) > _LEAST_SHARE:
                 yield partial(_spline, Basis(knots).orthonormal(z), centre, spread)
     yield lambda at: np.ones((at.size, 1))
 
 
 def _spline(basis: Basis, centre: float, spread: float, x: FloatArray) -> FloatArray:
     return basis.values((x - centre) / spread)
-
-
-def _has_full_rank(columns: FloatArray) -> bool:
-    length = np.sqrt(np.einsum("ij,ij->j", columns, columns))
-    if not length.min() > 0:
-        return False
-    scaled = columns / length
-    return bool(np.linalg.eigvalsh(scaled.T @ scaled)[0] > _LEAST_SHARE)
-
-
-# --- its regression
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,11 +345,6 @@ class CloglogFit:
         """The fitted chance of an event, of each subject."""
         return -np.expm1(-self.hazard)
 
-    @property
-    def chance_slope(self) -> FloatArray:
-        """Its derivative by the linear predictor."""
-        return self.hazard * np.exp(-self.hazard)
-
     def by_weights(self, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The derivatives by a and by b of each subject of the combination ``direction`` of the coefficients."""
         moved = self.design @ (self.inverse_information @ direction)
@@ -410,13 +352,9 @@ class CloglogFit:
 
 
 def fit_cloglog(
-    design: FloatArray, event_free: FloatArray, event: FloatArray, offset: FloatArray | float = 0.0
+    design: FloatArray, a: FloatArray, b: FloatArray, offset: FloatArray | float = 0.0
 ) -> CloglogFit | None:
-    """The regression; None where it has no solution, as where no subject, or every, had the event.
-
-    The design must hold a constant in its span, or be 1.
-    """
-    a, b = event_free, event
+    """The regression on a design that spans a constant, or is 1; None where it has no solution."""
     total = float(a.sum() + b.sum())
     share = float(b.sum()) / total if total > 0 else np.nan
     if not 0.0 < share < 1.0:
@@ -441,13 +379,13 @@ def fit_cloglog(
     optimum = minimise(
         derivatives, value, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
     )
-    hessian = optimum.at.hessian
-    if not np.isfinite(hessian).all() or _is_separated(optimum.at):
+    point, at = optimum.point, optimum.at
+    if not np.isfinite(at.hessian).all() or _is_separated(at):
         return None
-    if np.abs(design @ np.linalg.solve(hessian, optimum.at.gradient)).max() > _STEP:
+    if np.abs(design @ np.linalg.solve(at.hessian, at.gradient)).max() > _STEP:
         return None
-    inverse: FloatArray = np.linalg.inv(hessian) / np.float64(total)
-    return CloglogFit(optimum.point, design, np.exp(design @ optimum.point + offset), inverse)
+    inverse: FloatArray = np.linalg.inv(at.hessian) / np.float64(total)
+    return CloglogFit(point, design, np.exp(design @ point + offset), inverse)
 
 
 def _event_score(hazard: FloatArray) -> FloatArray:
@@ -457,8 +395,11 @@ def _event_score(hazard: FloatArray) -> FloatArray:
 
 
 def _is_separated(at: Derivatives) -> bool:
-    """Whether the information is next to none in some direction, with every coefficient in its own unit."""
-    scale = np.sqrt(np.abs(np.diag(at.hessian)))
-    if not scale.min() > 0:
-        return True
-    return bool(np.linalg.eigvalsh(at.hessian / np.outer(scale, scale))[0] < _LEAST_INFORMATION)
+    """Whether the information is next to none in some direction."""
+    return _least_share(at.hessian) < _LEAST_INFORMATION
+
+
+def _least_share(products: FloatArray) -> float:
+    """The least eigenvalue of products of columns, each in its own unit; 0 where one of these has no length."""
+    scale = np.sqrt(np.abs(np.diag(products)))
+    return float(np.linalg.eigvalsh(products / np.outer(scale, scale))[0]) if scale.min() > 0 else 0.0

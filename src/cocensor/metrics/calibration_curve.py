@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
@@ -22,29 +22,23 @@ from cocensor.inference.influence import batched_rows
 from cocensor.metrics.base import (
     Linear,
     LinearAtOneTime,
+    Models,
     Section,
     SectionFunctionals,
-    at_one_time,
+    by_section,
     over_sections,
 )
 from cocensor.metrics.calibration import (
     CloglogFit,
-    HighCalibrationError,
-    IntegratedCalibrationIndex,
-    MedianCalibrationError,
     Scores,
     SmoothCalibration,
     curve_points,
-    distance,
     fit_cloglog,
     linear_distance,
     smooth_calibration,
 )
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
-
-# Bins of the histogram of predictions.
-_BINS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +135,7 @@ class CalibrationCurve:
 
 @score_function
 def survival_calibration_curve(
-    given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+    given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> Any:
     r"""Predicted against observed chances of an event at a time: a smooth curve, groups, and summaries.
 
@@ -159,13 +153,11 @@ def survival_calibration_curve(
     - mean, median and 90 % quantile of the distances :math:`|\hat c(p_i) - p_i|`: ICI, E50, E90.
 
     Observed shares divide by the weights of those who count, :math:`\sum (a + b)`, not by their number: they are what
-    the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Imputed
-    weights add up to 1, so that the two are the same; of IPCW by Kaplan–Meier of the same sample all weights add up to
-    n, so that they are the same over all subjects, though not by group.
+    the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Under
+    imputation the two are the same; under IPCW by Kaplan–Meier of the same sample over all subjects, but not by group.
 
-    All of it rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
-    of the event and of the predictions. Standard errors account for the estimation of the weights where the adjustment
-    knows how, and take the knots and the groups as given.
+    All of it rests on the ``assumption`` of the adjustment. Standard errors account for the estimation of the weights
+    where the adjustment knows how, and take the knots and the groups as given.
 
     Parameters
     ----------
@@ -197,17 +189,16 @@ def survival_calibration_curve(
 
     References
     ----------
-    Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
-    index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
+    Austin, Harrell and van Klaveren (2020), as for :func:`integrated_calibration_index`.
 
     Cox, D. R. (1958). Two further applications of a model for binary regression. *Biometrika* 45, 562–565.
     """
     normal_quantile(confidence_level)
     check_whole(n_groups, "n_groups")
-    request = given.read(**assumed)
+    request = given.read(**how)
     y = request.samples.y_test
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, CalibrationCurve]:
+    def curves(status: EventWeights, models: Models) -> dict[Any, CalibrationCurve]:
         return {name: calibration_at(status, models[name], y, confidence_level, n_groups) for name in models}
 
     return request.each_time(curves)
@@ -217,7 +208,7 @@ def calibration_at(
     status: EventWeights, predictions: Predicted, y: Survival, level: float = 0.95, n_groups: int = 10
 ) -> CalibrationCurve:
     """The calibration of one model at the one time of a status of the test outcomes ``y``."""
-    section = next((section for _, section in at_one_time(status, {"": predictions})), None)
+    section = next((section for _, _, section in by_section(status, {"": predictions})), None)
     if section is None:
         raise ValueError(
             f"times must lie before {status.valid_until:g}, where the adjustment ends, but reach {status.grid.last:g}."
@@ -230,34 +221,27 @@ def calibration_at(
     values = [*coefficients, *groups, *summaries.values()]
     rows, unknown = rows_of(LinearAtOneTime([value.linear for value in values]), status, y)
     curve_rows, group_rows, summary_rows = np.split(rows, np.cumsum([len(coefficients), len(groups)]), axis=1)
-    estimates = Estimates(
-        tuple(summaries),
-        np.array([summary.value for summary in summaries.values()]),
-        summary_rows,
-        missing={
-            name: summary.missing or unknown
-            for name, summary in summaries.items()
-            if summary.missing or unknown
-        },
-    )
+    missing = {name: why for name, summary in summaries.items() if (why := summary.missing or unknown)}
+    found = np.array([summary.value for summary in summaries.values()])
+    estimates = Estimates(tuple(summaries), found, summary_rows, missing=missing)
+    estimated: dict[str, Any] = {name: estimates.estimate(name) for name in summaries}
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
-    counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, float(predicted.max()) or 1.0))
+    counts, edges = np.histogram(predicted, bins=20, range=(0.0, float(predicted.max()) or 1.0))
     notes = [noted("no_calibration_curve", why=f"{_no_curve(section)}.")] if smooth is None else smooth.notes
-    why = [noted("no_standard_errors", why=unknown)] if unknown else []
+    without_errors = [noted("no_standard_errors", why=unknown)] if unknown else []
     shares = np.array([share.value for share in groups])
     return CalibrationCurve(
-        time=section.time,
-        confidence_level=level,
+        section.time,
+        level,
         **_curve(predicted, smooth, curve_rows, level),
         groups=_grouped(predicted, group, shares, group_rows, level),
         counts=counts,
         edges=edges,
-        # The names are those of the fields that are estimates, which a type checker cannot know.
-        **{name: estimates.estimate(name) for name in summaries},  # type: ignore[arg-type]
+        **estimated,
         observed_expected=ratio,
         observed_expected_interval=interval,
-        notes=(*notes, *why, *status.interval_caveats),
+        notes=(*notes, *without_errors, *status.interval_caveats),
     )
 
 
@@ -269,8 +253,9 @@ def _curve(
     names = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
     if smooth is None:
         return dict(zip(names, (points, *np.full((6, points.size), np.nan)), strict=True))
-    # On the scale of the link they are combinations of the errors of a few coefficients.
-    rows_on_link, log_hazard = rows @ smooth.design(points).T, smooth.log_hazard(points)
+    # On the scale of the link errors are combinations of those of a few coefficients.
+    design = smooth.design(points)
+    rows_on_link, log_hazard = rows @ design.T, design @ smooth.fit.coefficients
     errors = np.sqrt(np.square(rows_on_link).sum(axis=0))
     low, high = _limits(log_hazard, normal_quantile(level) * errors)
     band = _limits(log_hazard, simultaneous_quantile(rows_on_link, level) * errors)
@@ -303,8 +288,8 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
     expected, observed = (estimates.estimate(name) for name in names)
     ratio = observed.value / expected.value if expected.value > 0 else np.nan
     if not (expected.value > 0 and observed.value > 0):
-        unknown = ConfidenceInterval(np.nan, np.nan)
-        return Estimate(ratio, np.nan, missing="one of the two means is 0"), unknown
+        missing = Estimate(ratio, np.nan, missing="one of the two means is 0")
+        return missing, ConfidenceInterval(np.nan, np.nan)
     by_expected, by_observed = (estimates.errors[:, estimates.index(name)] for name in names)
     error = float(np.linalg.norm(by_observed / observed.value - by_expected / expected.value))
     reach = float(np.exp(normal_quantile(level) * error))
@@ -313,19 +298,11 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
 
 
 def groups_by_risk(order: Order, n_groups: int) -> IntArray:
-    """The group of each subject: of equal size by predicted risk, with equal predictions in one and the same.
-
-    Those of equal risk go where the middle of them belongs; groups that are left empty do not count.
-    """
+    """The group of each subject, of equal size by predicted risk; equal predictions go where their middle belongs."""
     n = order.rows.size
     first, end = (np.arange(n), np.arange(1, n + 1)) if order.ties is None else order.ties
     middle = np.floor_divide(n_groups * (first + end - 1), 2 * n)
-    group = np.empty(n, dtype=np.int64)
-    group[order.rows] = np.unique(middle, return_inverse=True)[1]
-    return group
-
-
-# --- values
+    return order.by_subject(np.unique(middle, return_inverse=True)[1])
 
 
 class Value(NamedTuple):
@@ -341,36 +318,29 @@ def _missing(section: Section, why: str) -> Value:
 
 
 def _no_curve(section: Section) -> str:
-    """Return why nothing can be fitted."""
     return f"by {shown_time(section.time)} nobody, or everybody, had the event"
 
 
 def _summaries(section: Section, smooth: SmoothCalibration | None) -> dict[str, Value]:
     """Means, slope and intercept, and distances from the diagonal."""
-    predicted = 1.0 - section.survival
-    summaries = {
-        "mean_predicted": _mean(predicted),
-        "mean_observed": _observed(section, np.ones(predicted.size, dtype=bool)),
-        **_slope_and_intercept(section),
-    }
-    for metric in (IntegratedCalibrationIndex, MedianCalibrationError, HighCalibrationError):
-        if smooth is None:
-            summaries[metric.name] = _missing(section, _no_curve(section))
-        else:
-            linear = partial(linear_distance, smooth, section, metric.level)
-            summaries[metric.name] = Value(distance(smooth, metric.level), linear)
-    return summaries
-
-
-def _slope_and_intercept(section: Section) -> dict[str, Value]:
-    """The slope of x, and the intercept where that is 1."""
-    x = Scores.of(section.survival).x
-    a, b = section.event_free, section.event
+    x, a, b = Scores.of(section.survival).x, section.event_free, section.event
     counted, constant = x[(a != 0) | (b != 0)], np.ones((x.size, 1))
     slope = _missing(section, "all predictions are equal")
     if counted.size and np.ptp(counted) > 0:
         slope = _fitted(section, fit_cloglog(np.column_stack((constant, x - counted.mean())), a, b), 1)
-    return {"slope": slope, "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0)}
+    summaries = {
+        "mean_predicted": _mean(1.0 - section.survival),
+        "mean_observed": _observed(section, np.ones(x.size, dtype=bool)),
+        "slope": slope,
+        "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0),  # where the slope is 1
+    }
+    for name, level in ("ici", None), ("e50", 0.5), ("e90", 0.9):
+        if smooth is None:
+            summaries[name] = _missing(section, _no_curve(section))
+        else:
+            linear = partial(linear_distance, smooth, section, level)
+            summaries[name] = Value(smooth.distance(level), linear)
+    return summaries
 
 
 def _fitted(section: Section, fit: CloglogFit | None, k: int) -> Value:
@@ -416,9 +386,6 @@ def rows_of(values: Linearised, status: EventWeights, y: Survival) -> tuple[Floa
         return np.full((1, values.size), np.nan), str(error)
 
 
-# --- mean calibration
-
-
 @dataclass(frozen=True, eq=False)
 class MeanCalibration:
     """Mean predicted and observed event-free shares over time; see :func:`mean_calibration`.
@@ -456,7 +423,7 @@ class MeanCalibration:
 
 @result_function
 def mean_calibration(
-    given: Given, *, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+    given: Given, *, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> MeanCalibration:
     r"""Calibration in the large over time: the mean predicted curve and the one observed.
 
@@ -491,18 +458,16 @@ def mean_calibration(
     array([0.185, 0.247])
     """
     quantile = normal_quantile(confidence_level)
-    request = given.read(**assumed)
+    request = given.read(**how)
 
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
+    def curves(status: EventWeights, models: Models) -> dict[Any, MeanCalibration]:
         functionals = SectionFunctionals.over_time(_difference, status, models)
         rows, unknown = rows_of(functionals, status, request.samples.y_test)
         notes = (noted("no_standard_errors", why=unknown),) if unknown else ()
         names = tuple(map(str, range(status.times.size)))
         means = over_sections(status, models, _predicted_and_observed, 2)
-        by_model = {}
-        for own, (name, (predicted, observed)) in zip(
-            np.split(rows, len(models), axis=1), means.items(), strict=True
-        ):
+        by_model, split = {}, np.split(rows, len(models), axis=1)
+        for own, (name, (predicted, observed)) in zip(split, means.items(), strict=True):
             gap = observed - predicted
             estimates = Estimates(names, gap, own)
             error, band = estimates.standard_errors, estimates.band(confidence_level)

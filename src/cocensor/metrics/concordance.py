@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -14,11 +14,11 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, as_vector, check_length, row_blocks
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
 from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
-from cocensor.metrics.base import Metric, MetricValue, n_held, refuse_until
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.warnings import CensoringWarning
@@ -68,13 +68,11 @@ class Concordance(Metric):
                 object.__setattr__(self, field, "concordance (time-dependent)")
             object.__setattr__(self, "needs_curves", True)
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models; NaN where no two subjects can be compared."""
         return self.evaluate_linearised(status, predictions)[0]
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights."""
         refuse_until(status.valid_until, status.grid)
         sums = np.zeros((len(predictions), 2))
@@ -89,10 +87,6 @@ class Concordance(Metric):
         }
         return values, _Moves(self, predictions, sums)
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return self.evaluate_linearised(status, predictions)[1]
-
     def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
         times = status.grid.sorted
@@ -104,7 +98,7 @@ class Concordance(Metric):
 
 @score_function
 def concordance_index(
-    given: Given, *, time_dependent: bool = False, return_influence: bool = False, **assumed: Unpack[Assumed]
+    given: Given, *, time_dependent: bool = False, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
     r"""The concordance up to the last time: of two subjects, how often the one at higher risk has the event first.
 
@@ -114,11 +108,12 @@ def concordance_index(
     .. math:: C = \frac{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)
         \left(1[M_i > M_j] + \tfrac12 1[M_i = M_j]\right)}{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)},
 
-    with the weights of the adjustment: who is still event-free at t. :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`
-    is the chance that i has had the event since the time before, and :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) +
-    a_j(t_k))` the chance that j is event-free halfway. Without the halfway point the concordance at few times is too
-    large. Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which
-    is 1 where the status of everybody is known or imputed. ½ is chance, 1 is perfect.
+    with the weights of the adjustment, on whose ``assumption`` it rests. :math:`\Delta b_i(t_k) = b_i(t_k) -
+    b_i(t_{k-1})` is the chance that i has had the event since the time before, and :math:`\bar a_j(t_k) = \tfrac12
+    (a_j(t_{k-1}) + a_j(t_k))` that j is event-free halfway, without which the concordance at few times is too large.
+    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1
+    where the status of everybody is known or imputed. ½ is chance, 1 is perfect. It rewards ranking only: a model whose
+    hazards are all ten times too large has the same concordance.
 
     Parameters
     ----------
@@ -141,12 +136,6 @@ def concordance_index(
     -------
     float, or a dict of such; NaN where no two subjects can be compared. With ``return_influence`` a pair
 
-    Notes
-    -----
-    The concordance rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is
-    independent of the event and of the predictions. It rewards ranking only: a model whose hazards are all ten times
-    too large has the same concordance. Whether predicted risks are right is for calibration and the Brier score to say.
-
     Examples
     --------
     >>> import numpy as np
@@ -167,7 +156,7 @@ def concordance_index(
     *Statistics in Medicine*, 24, 3927–3944.
     """
     metric = Concordance(time_dependent)
-    return given.read(risk=not metric.needs_curves, **assumed).values(metric, return_influence)
+    return given.read(risk=not metric.needs_curves, **how).values(metric, return_influence)
 
 
 def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
@@ -180,9 +169,9 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
 
     with :math:`t_i \prec t_j` where :math:`t_i < t_j`, or where the two are equal and j was censored.
 
-    Which pairs can be compared depends on when subjects were censored: two studies of the same patients with different
-    follow-up differ in it, even if censoring is independent of the event. So there is a :class:`CensoringWarning`
-    where anybody was censored. :func:`concordance_index` adjusts for the censoring, under a stated assumption.
+    Which pairs can be compared depends on when subjects were censored, even if that is independent of the event: two
+    studies of the same patients with different follow-up differ in it. So there is a :class:`CensoringWarning` where
+    anybody was censored. :func:`concordance_index` adjusts for the censoring, under a stated assumption.
 
     Parameters
     ----------
@@ -248,14 +237,10 @@ def harrell_c(y: Survival, risk: FloatArray) -> float:
 def smaller_before(values: IntArray) -> IntArray:
     """Return for each of some whole numbers from 0 on how many before it are smaller; in n log n steps.
 
-    Two numbers differ first in some bit, the greater has it, and they agree in all above: numbers in the order of
-    their bits above one, and within that in the order given, differ in that bit.
-
-    Examples
-    --------
     >>> smaller_before(np.array([2, 0, 3, 3, 1]))
     array([0, 0, 2, 2, 1])
     """
+    # Two numbers agree down to the first bit in which they differ, and which the greater has.
     n, count = values.size, np.zeros(values.size, dtype=np.int64)
     place, sorted_values = np.arange(n), values
     for bit in reversed(range(int(values.max(initial=0)).bit_length())):
@@ -277,10 +262,7 @@ def _starts(*keys: Any) -> IntArray:
 
 
 def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
-    """One number for each subject that orders them by risk up to the last of the sorted ``times``.
-
-    It is the risk score, or minus the area under the predicted curve, which is 1 at time 0, by the trapezoidal rule.
-    """
+    """The risk scores, or minus the areas under the predicted curves, 1 at time 0, up to the last sorted time."""
     if isinstance(predictions, RiskScores):
         return predictions.risk
     widths = np.diff(times, prepend=0.0)
@@ -294,10 +276,7 @@ def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """All subjects from each time of a tile to the time before it.
-
-    ``before`` has their weights a and b at the time before the first of the tile.
-    """
+    """All subjects from each time of a tile to the time before it; ``before`` has a and b before the first time."""
 
     tile: Tile
     before: tuple[FloatArray, FloatArray]
@@ -336,23 +315,20 @@ def _of_steps(
 
 def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
-    before: tuple[FloatArray, FloatArray] | None = None
+    before = np.empty(0), np.zeros(status.n)
     for tile in status.tiles(n_arrays):
-        if before is None:
-            before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
+        if tile.columns.start == 0:
+            before = tile.event_free[:, 0] + tile.event[:, 0], before[1]
         yield _Steps(tile, before)
         before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
 
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """The concordance of several models as a function of the weights.
-
-    ``sums`` are, for each, those over pairs that are ordered as their events are, and over all pairs.
-    """
+    """The concordance of several models by the weights; ``sums`` are over pairs in the order of events, and all."""
 
     metric: Concordance
-    predictions: Mapping[str, Predicted]
+    predictions: Models
     sums: FloatArray
 
     @property
@@ -362,20 +338,20 @@ class _Moves:
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """Yield the derivatives for some steps in each part; the time before the first of them is in it too."""
         for steps in _steps(status, n_held(self.size)):
-            start, stop = steps.tile.columns.start, steps.tile.columns.stop
-            columns = slice(max(start - 1, 0), stop)
+            columns = slice(max(steps.tile.columns.start - 1, 0), steps.tile.columns.stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
             for m, predicted in enumerate(self.predictions.values()):
-                order = self.metric._order(status, steps, predicted)
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
+                gradients.append(gradient)
+                if not self.sums[m, 1] > 0:
+                    own[:, m] = np.nan
+                    continue
+                order = self.metric._order(status, steps, predicted)
                 for rows, share, by_a, by_b, presence in _by_weights(steps, order, *self.sums[m]):
                     for total, values in (gradient.event_free, by_a), (gradient.event, by_b):
                         both = values if share == 1.0 else total.take(rows, axis=0) + share * values
                         put_rows(total, rows, both)
                     own[rows, m] += status.n * share * presence
-                if not self.sums[m, 1] > 0:
-                    own[:, m] = np.nan
-                gradients.append(gradient)
             functionals = Functionals(tuple(gradients), np.ones((columns.stop - columns.start, 1)), own)
             yield Part(status.at_columns(columns), functionals, slice(None))
 
@@ -383,12 +359,7 @@ class _Moves:
 def _by_weights(
     steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
-    """The derivatives of the quotient by the weights a and b at the ends of steps.
-
-    They come for some subjects at a time, with a share; and beside them what the presence of each of these adds.
-    """
-    if not pairs > 0:
-        return
+    """The derivatives of the quotient by a and b at the ends of steps, and by presence, of some subjects at a time."""
     value = ordered / pairs
     all_gained, all_around = (values.sum(axis=0) for values in steps.all)
     for rows, share, gained, around, gained_below, around_below in order.lower(steps.of, steps.size):

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from scipy.special import chdtrc
 
-from cocensor._checks import FloatArray, IntArray, Rows, check_whole, row_blocks
+from cocensor._checks import FloatArray, Rows, check_whole, row_blocks
 from cocensor._numerics import pool_starts
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Profile, refuse_until
+from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Models, Profile, Scored, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
@@ -31,8 +31,7 @@ _NO_VARIANCE = 1e-9
 
 @dataclass(frozen=True)
 class DCalibration(Metric):
-    r"""The share of subjects in the wrong cell of predicted levels, :math:`\frac12\sum_c |o_c - e_c|`; see
-    :func:`d_calibration`.
+    r"""The share of subjects in the wrong cell, :math:`\frac12\sum_c |o_c - e_c|`; see :func:`d_calibration`.
 
     Chance alone keeps it above 0: what is expected of a model that is right falls with the root of the number of
     subjects, and its interval is of use far from 0 only. The test of :func:`d_calibration` is free of this.
@@ -80,13 +79,11 @@ class DCalibration(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of several models."""
         return self.evaluate_linearised(status, predictions)[0]
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights."""
         spreads = spreads_over_cells(status, predictions, self.n_cells)
         gaps = {name: spread.surplus.sum(axis=0) / status.normaliser for name, spread in spreads.items()}
@@ -94,10 +91,6 @@ class DCalibration(Metric):
         # Cells with too much count one half, those with too little minus one half.
         sums = [(spread, 0.5 * np.sign(gaps[name])) for name, spread in spreads.items()]
         return values, cell_functionals(status, sums)
-
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Linearised:
-        """The values as functions of the weights."""
-        return self.evaluate_linearised(status, predictions)[1]
 
     def of_gaps(self, gap: FloatArray) -> MetricValue:
         """The value where shares in the cells are off by so much."""
@@ -116,28 +109,25 @@ class LevelSums:
 
     def __init__(self, metric: DCalibration, grid: TimeGrid, models: Sequence[str]) -> None:
         self.metric, self.grid, self.models = metric, grid, tuple(models)
-        self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
-        self._normaliser = 0.0
+        self._surplus, self._normaliser = np.zeros((len(models), metric.n_cells + 1)), 0.0
 
-    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+    def update(self, status: EventWeights, predictions: Models) -> None:
         """Add the subjects of a batch."""
         scored = {name: predictions[name] for name in self.models}
-        for name, spread in spreads_over_cells(status, scored, self.metric.n_cells).items():
-            self._surplus[name] += spread.surplus.sum(axis=0)
+        spreads = spreads_over_cells(status, scored, self.metric.n_cells).values()
+        self._surplus += [spread.surplus.sum(axis=0) for spread in spreads]
         self._normaliser += status.normaliser
 
     def merge(self, other: LevelSums) -> None:
         """Add the sums of another."""
-        for name, surplus in other._surplus.items():
-            self._surplus[name] += surplus
+        self._surplus += other._surplus
         self._normaliser += other._normaliser
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model."""
         refuse_until(until, self.grid)
-        return {
-            name: self.metric.of_gaps(surplus / self._normaliser) for name, surplus in self._surplus.items()
-        }
+        gaps = zip(self.models, self._surplus / self._normaliser, strict=True)
+        return {name: self.metric.of_gaps(gap) for name, gap in gaps}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +167,7 @@ class DCalibrationResult:
 
 @result_function
 def d_calibration(
-    given: Given, *, n_cells: int = 10, confidence_level: float = 0.95, **assumed: Unpack[Assumed]
+    given: Given, *, n_cells: int = 10, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> DCalibrationResult:
     r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
 
@@ -201,8 +191,7 @@ def d_calibration(
     statistic is exactly Pearson's :math:`n\sum_c (o_c - e_c)^2/e_c`; with a plain covariance, far too many small
     samples reject a model that is right. Neighbouring cells are pooled until 5 subjects are expected.
 
-    The shares and the test rest on the ``assumption`` of the adjustment, its copula included: under a wrong one a model
-    that is right may fail.
+    All rests on the ``assumption`` of the adjustment, its copula included: under a wrong one a right model may fail.
 
     Parameters
     ----------
@@ -242,18 +231,15 @@ def d_calibration(
     """
     check_whole(n_cells, "n_cells", 2)
     normal_quantile(confidence_level)
-    request = given.read(**assumed)
+    request = given.read(**how)
     y = request.samples.y_test
-
-    def results(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DCalibrationResult]:
-        return d_calibration_of(status, models, y, n_cells, confidence_level)
-
-    return request.each(results, request.grid.from_zero)
+    compute = partial(d_calibration_of, y=y, n_cells=n_cells, confidence_level=confidence_level)
+    return request.each(compute, grid=request.grid.from_zero)
 
 
 def d_calibration_of(
     status: EventWeights,
-    predictions: Mapping[Any, Predicted],
+    predictions: Models,
     y: Survival,
     n_cells: int = 10,
     confidence_level: float = 0.95,
@@ -289,8 +275,9 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
     if starts.size < 2:
-        why = f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
-        return {"missing": why}
+        return {
+            "missing": f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
+        }
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
     covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)
@@ -305,11 +292,9 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
 
 
 def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -> FloatArray:
-    """The covariance of the gaps where the model is right, from the influence (subjects, cells) of the test subjects.
-
-    Subjects are reweighted, linearly in their influence, so that the gaps vanish. One more, spread over the cells as
-    expected, lets a cell without anybody count.
-    """
+    """The covariance of the gaps where the model is right, from the influence (subjects, cells) of test subjects."""
+    # Subjects are reweighted, linearly in their influence, so that the gaps vanish. One more, spread over the cells as
+    # expected, lets a cell without anybody count.
     n = len(moved)
     points = np.concatenate((moved + gap, np.eye(gap.size) - expected))
     share = np.append(np.ones(n), expected) / (n + 1.0)
@@ -320,105 +305,70 @@ def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -
     return points.T @ ((share * np.maximum(tilt, 0.0))[:, None] * points) / n
 
 
-# --- cells
+class Spread:
+    """The subjects by the levels of one model's curves: in cells up to ``upper``, and in one more, event-free at last.
 
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The cells of one model's predicted levels: ``upper`` has the levels up to 1, in increasing order.
-
-    A cell holds levels above that of the cell before, up to its own; the first holds 0 too. After them comes one more,
-    of those event-free at the last time. ``node`` and ``share`` say where the curves fall to the lower level of each
-    cell (see above), ``last`` is their value at the last time; (subjects, cells) and (subjects,).
+    ``node`` and ``share`` say where the curves fall to the lower level of each cell, ``last`` is their last value.
+    ``surplus`` is what each subject has more than its curve expects, ``expected`` what all curves expect, by cell.
     """
 
-    upper: FloatArray
-    node: IntArray
-    share: FloatArray
-    last: FloatArray
-
-    @classmethod
-    def of(cls, predictions: Predicted, times: FloatArray, upper: FloatArray) -> Cells:
-        """Return the cells of curves read at sorted times."""
-        n, lower = len(predictions), _lower(upper)
-        node = np.full((n, upper.size), times.size)
-        share, last = np.ones((n, upper.size)), np.empty(n)
+    def __init__(self, predictions: Predicted, times: FloatArray, upper: FloatArray) -> None:
+        n, self.upper, self.lower = len(predictions), upper, np.append(0.0, upper[:-1])
+        self.node = np.full((n, upper.size), times.size)
+        self.share, self.last = np.ones((n, upper.size)), np.empty(n)
+        self.surplus, self.expected = np.zeros((n, upper.size + 1)), np.zeros(upper.size + 1)
         for rows in row_blocks(n, times.size):
             curve = np.ones((rows.stop - rows.start, times.size + 1))
             # Rounding may let a curve rise.
             np.minimum.accumulate(predictions.read(times, rows), axis=1, out=curve[:, 1:])
-            last[rows] = curve[:, -1]
+            self.last[rows] = curve[:, -1]
             every = np.arange(len(curve))
-            for c, level in enumerate(lower[1:], start=1):
+            for c, level in enumerate(self.lower[1:], start=1):
                 at = np.minimum((curve > level).sum(axis=1), times.size)
                 above, below = curve[every, at - 1], curve[every, at]
-                reached = below <= level
-                node[rows, c] = at
-                share[rows, c] = np.divide(above - level, above - below, out=np.ones(at.size), where=reached)
-        return cls(upper, node, share, last)
+                self.node[rows, c] = at
+                self.share[rows, c] = np.divide(
+                    above - level, above - below, out=np.ones(at.size), where=below <= level
+                )
 
-    def observed(self, rows: Rows, weights: FloatArray) -> FloatArray:
-        """Return the weights (2, subjects, times) of some subjects by cell, (subjects, cells and one more)."""
-        a, b = weights
-        nodes = np.concatenate(((a[:, :1] + b[:, :1]), a), axis=1)
+    def add(self, rows: Rows, a: FloatArray, b: FloatArray) -> None:
+        """Add the weights (subjects, times) of some subjects."""
+        at_start, by_curves = a[:, :1] + b[:, :1], self.by_curves(rows)
+        nodes = np.concatenate((at_start, a), axis=1)
         every, at, share = np.arange(rows.size)[:, None], self.node[rows], self.share[rows]
         reached = (1.0 - share) * nodes[every, at - 1] + share * nodes[every, at]
-        cells = np.diff(reached, axis=1, append=nodes[:, :1])
-        return np.concatenate((cells, reached[:, :1]), axis=1)
+        cells = np.diff(reached, axis=1, append=at_start)
+        self.surplus[rows] = np.concatenate((cells, reached[:, :1]), axis=1) - at_start * by_curves
+        self.expected += at_start[:, 0] @ by_curves
 
-    def expected(self, rows: Rows) -> FloatArray:
+    def by_curves(self, rows: Rows) -> FloatArray:
         """Return the shares that the curves of some subjects expect by cell, (subjects, cells and one more)."""
         last = self.last[rows][:, None]
-        cells = np.maximum(self.upper - np.maximum(_lower(self.upper), last), 0.0)
-        return np.concatenate((cells, last), axis=1)
+        return np.concatenate((np.maximum(self.upper - np.maximum(self.lower, last), 0.0), last), axis=1)
 
 
-class Spread(NamedTuple):
-    """The weights of the subjects by the levels of one model's curves: in the cells, and in one more.
-
-    ``surplus`` is what each subject has more than its curve expects, (subjects, cells), ``expected`` what all curves
-    expect, (cells,).
-    """
-
-    cells: Cells
-    surplus: FloatArray
-    expected: FloatArray
-
-
-def spreads_over_cells(
-    status: EventWeights, predictions: Mapping[Any, Predicted], n_cells: int
-) -> dict[Any, Spread]:
+def spreads_over_cells(status: EventWeights, predictions: Models, n_cells: int) -> dict[Any, Spread]:
     """The spread over the cells by each model's curves, under a status that is known from time 0 on."""
     refuse_unless_known(status)
-    times, spreads = status.grid.sorted, dict[Any, Spread]()
-    for name, predicted in predictions.items():
-        cells = Cells.of(predicted, times, _levels(n_cells))
-        spreads[name] = Spread(cells, np.zeros((status.n, n_cells + 1)), np.zeros(n_cells + 1))
+    times, levels = status.grid.sorted, _levels(n_cells)
+    spreads = {name: Spread(predicted, times, levels) for name, predicted in predictions.items()}
     for block, a, b in status.blocks():
-        rows, weights = np.arange(block.start, block.stop), np.stack((a, b))
-        at_start = weights[:, :, :1].sum(axis=0)
-        for cells, surplus, expected in spreads.values():
-            of_rows = cells.expected(rows)
-            surplus[rows] += cells.observed(rows, weights) - at_start * of_rows
-            expected += at_start[:, 0] @ of_rows
+        for spread in spreads.values():
+            spread.add(np.arange(block.start, block.stop), a, b)
     return spreads
 
 
 def cell_functionals(status: EventWeights, sums: Sequence[tuple[Spread, FloatArray]]) -> Functionals:
-    r"""Values :math:`\sum_c h_c d_c`, each of the spread by a model's curves, and its own h.
-
-    d is the observed minus the expected shares. Derivatives are those of all times at once, as d is no sum of scores at
-    single times.
-    """
+    r"""Values :math:`\sum_c h_c d_c`, each with a spread and an h of its own, of the gaps d between shares."""
     n_times, scale = status.grid.sorted.size, status.n / status.normaliser
 
-    def derivatives(rows: Rows, cells: Cells, h: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def derivatives(rows: Rows, spread: Spread, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         by_level = np.concatenate(([h[-1] - h[0]], h[:-2] - h[1:-1]))
         nodes = np.zeros((rows.size, n_times + 1))
-        nodes[:, 0] = h[-2] - cells.expected(rows) @ h
+        nodes[:, 0] = h[-2] - spread.by_curves(rows) @ h
         every = np.arange(rows.size)
         for c in np.flatnonzero(by_level):
-            at, share = cells.node[rows, c], cells.share[rows, c]
+            at, share = spread.node[rows, c], spread.share[rows, c]
             nodes[every, at - 1] += by_level[c] * (1.0 - share)
             nodes[every, at] += by_level[c] * share
         nodes /= status.normaliser
@@ -428,7 +378,7 @@ def cell_functionals(status: EventWeights, sums: Sequence[tuple[Spread, FloatArr
         beta[:, 0] = nodes[:, 0]
         return alpha, beta
 
-    gradients = (LazyGradient(partial(derivatives, cells=spread.cells, h=h)) for spread, h in sums)
+    gradients = (LazyGradient(partial(derivatives, spread=spread, h=h)) for spread, h in sums)
     own = np.column_stack([scale * (spread.surplus @ h) for spread, h in sums])
     return Functionals(tuple(gradients), np.ones((n_times, 1)), own)
 
@@ -438,7 +388,3 @@ def refuse_unless_known(status: EventWeights) -> None:
     if status.grid.sorted[0] != 0:
         raise ValueError(f"times must start at 0, but start at {status.grid.sorted[0]:g}.")
     refuse_until(status.valid_until, status.grid)
-
-
-def _lower(upper: FloatArray) -> FloatArray:
-    return np.concatenate(([0.0], upper[:-1]))

@@ -1,9 +1,4 @@
-r"""Means of a loss over subjects at each time, averaged over time: the metric, and the sums over subjects behind it,
-
-.. math:: \frac1m \sum_i \left[ a_i(t)\,\ell_1(\hat S_i(t)) + b_i(t)\,\ell_0(\hat S_i(t)) \right],
-
-for many predictions in one pass over the weights.
-"""
+"""Means of a loss over subjects at each time, averaged over time, for many predictions in one pass over the weights."""
 
 from __future__ import annotations
 
@@ -13,21 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, Rows, check_choice, row_blocks
+from cocensor._checks import FloatArray, IntArray, Rows, check_choice, row_blocks
 from cocensor._parallel import in_threads
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.weights import Term
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric, MetricValue, SingleTime, SingleTimes
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored, SingleTime
 from cocensor.warnings import HorizonWarning
 
 # Strips of subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
@@ -49,13 +43,6 @@ class Loss:
     largest: float = np.inf
     #: Writes the one of both that counts, by who is event-free (1 or 0) and the probabilities, in few steps.
     known: Callable[[FloatArray, FloatArray, FloatArray], None] | None = None
-
-    def write_known(self, event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
-        """The one of both that counts, by who is event-free (1 or 0)."""
-        if self.known is not None:
-            self.known(event_free, p, out)
-        else:
-            out[...] = np.where(event_free > 0, self.event_free(p), self.event(p))
 
 
 class PointwiseMetric(Metric):
@@ -90,32 +77,18 @@ class PointwiseMetric(Metric):
     def loss(self) -> Loss:
         """The loss of a predicted probability, event-free and after the event."""
 
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """The one loss."""
-        return (self.loss,)
-
-    @property
-    def single(self) -> bool:
-        """True: it has one value at each time."""
-        return True
-
-    def evaluate(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
+    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
         """The values of all models in one pass over the weights."""
         return self._summed_up(status, self.values_over_time(status, predictions))
 
-    def evaluate_linearised(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+    def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values of all models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, self.time_weights(status.grid), len(predictions))
         curves = mean_losses(status, self.loss, list(predictions.values()), by_subject)
         values = self._summed_up(status, dict(zip(predictions, curves, strict=True)))
         return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> dict[str, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> dict[str, FloatArray]:
         """The mean loss of all models at each time, in one pass over the weights."""
         curves = mean_losses(status, self.loss, list(predictions.values()))
         return dict(zip(predictions, curves, strict=True))
@@ -127,23 +100,18 @@ class PointwiseMetric(Metric):
         """The mean loss at one time."""
         return ValueAt(self, t)
 
-    def functionals(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> Functionals:
+    def functionals(self, status: EventWeights, predictions: Models) -> Functionals:
         """The mean losses, summed over time."""
         return self.functionals_by_time(status, predictions, self.time_weights(status.grid)[:, None])
 
-    def functionals_over_time(
-        self, status: EventWeights, predictions: Mapping[str, Predicted]
-    ) -> Functionals:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> Functionals:
         """The mean losses at each time, in the order given."""
-        return self.functionals_by_time(
-            status, predictions, status.grid.restore(np.eye(status.grid.sorted.size))
-        )
+        weights = status.grid.restore(np.eye(status.grid.sorted.size))
+        return self.functionals_by_time(status, predictions, weights)
 
-    def functionals_by_time(
-        self, status: EventWeights, predictions: Mapping[str, Predicted], weights: FloatArray
-    ) -> Functionals:
+    def functionals_by_time(self, status: EventWeights, models: Models, weights: FloatArray) -> Functionals:
         """The mean losses, summed over time with weights (times, F)."""
-        gradients = (LossGradient(status, self.loss, predicted) for predicted in predictions.values())
+        gradients = (LossGradient(status, self.loss, predicted) for predicted in models.values())
         return Functionals(tuple(gradients), weights)
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
@@ -153,8 +121,6 @@ class PointwiseMetric(Metric):
 
 class AtOneTime(SingleTime, PointwiseMetric):
     """A loss at one time, ``at``, or at the last of an evaluation where that is None."""
-
-    single_times: ClassVar[SingleTimes] = "only"
 
     def _summed_up(self, status: EventWeights, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
         return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
@@ -171,9 +137,8 @@ class ValueAt(AtOneTime):
     of: PointwiseMetric
     at: float | None
 
-    name: ClassVar[str] = "value"
-    label: ClassVar[str] = "value"
-    range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    name = label = "value"
+    range = (-np.inf, np.inf)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "range", self.of.range)
@@ -196,21 +161,13 @@ def time_weights(times: FloatArray, integration: Integration = "trapezoid") -> F
     return 0.5 * (np.append(widths, 0.0) + np.append(0.0, widths))
 
 
-def time_average(times: npt.ArrayLike, values: Any, integration: Integration = "trapezoid") -> Any:
-    r"""The mean of scores over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2}`, whatever the order of the times.
-
-    ``"trapezoid"`` joins the scores by lines; ``"step"`` holds each until the next time.
-    """
-    if isinstance(values, dict):
-        return {name: time_average(times, curve, integration) for name, curve in values.items()}
-    given = np.atleast_1d(np.asarray(times, dtype=np.float64))
-    order = np.argsort(given, kind="stable")
-    t, v = given[order], np.asarray(values)[order]
+def time_average(times: FloatArray, values: FloatArray, integration: Integration = "trapezoid") -> float:
+    """The mean over time of scores at times in any order, joined by lines or each held until the next time."""
+    order = np.argsort(times, kind="stable")
+    t, v = times[order], values[order]
     weights = time_weights(t, integration)
-    if np.isnan(v).any():
-        raise ValueError(
-            f"times must not pass {t[np.argmax(np.isnan(v))]:g}, from where the adjustment gives no score."
-        )
+    if (unknown := np.isnan(v)).any():
+        raise ValueError(f"times must not pass {t[unknown][0]:g}, from where the adjustment gives no score.")
     return float(weights @ v)
 
 
@@ -263,17 +220,17 @@ class SumsBySubject:
 
 @np.errstate(over="ignore")  # of sums from where on there is no score
 def mean_losses(
-    weights: EventWeights,
-    loss: Loss,
-    predictions: Sequence[Predicted],
-    by_subject: SumsBySubject | None = None,
+    weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None = None
 ) -> FloatArray:
-    """Return the mean loss of each of the predictions at each time in the order given, (predictions, times).
-
-    The losses of each subject, summed over time, are gathered ``by_subject`` on the way.
-    """
-    grid = weights.grid
-    total = _Sums(weights, loss, predictions, by_subject).total()
+    """Return mean losses, (models, times in the order given); those of each subject are gathered ``by_subject``."""
+    grid, sums = weights.grid, _Sums(weights, loss, models, by_subject)
+    jobs = [
+        partial(sums.of_strips, weights.strips[start : start + _JOB_STRIPS])
+        for start in range(0, len(weights.strips), _JOB_STRIPS)
+    ]
+    # The same numbers however many threads there are.
+    threads = weights.n * len(models) * grid.sorted.size >= _WORTH_THREADS
+    total = np.add.reduce(in_threads(jobs) if threads else [job(Event()) for job in jobs])
     total /= weights.normaliser
     total[:, grid.sorted >= weights.valid_until] = np.nan
     warn_above_largest(total, grid.sorted, loss)
@@ -309,40 +266,21 @@ class _Space:
 
 
 class _Sums:
-    """Weighted losses, summed over subjects strip by strip.
-
-    Where weights are products of a factor per subject and one per time, predictions are read as they lie in memory;
-    the modelled weights are added piece by piece.
-    """
+    """Weighted losses, summed over subjects strip by strip: by weights that are products, and by modelled ones."""
 
     def __init__(
-        self,
-        weights: EventWeights,
-        loss: Loss,
-        predictions: Sequence[Predicted],
-        by_subject: SumsBySubject | None,
+        self, weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None
     ) -> None:
-        self.weights, self.loss, self.predictions, self.by_subject = weights, loss, predictions, by_subject
+        self.weights, self.loss, self.models, self.by_subject = weights, loss, models, by_subject
         n_times = weights.grid.sorted.size
         self._short = np.min_scalar_type(n_times)
         self._columns = np.arange(n_times, dtype=self._short)
         # For each cut, at which times a subject is event-free; None where that is beyond the cache.
         self._free = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
 
-    def total(self) -> FloatArray:
-        """Return the sums over all subjects, (predictions, times); the same numbers however many threads there are."""
-        strips = self.weights.strips
-        jobs = [
-            partial(self._of_strips, strips[start : start + _JOB_STRIPS])
-            for start in range(0, len(strips), _JOB_STRIPS)
-        ]
-        if self.weights.n * len(self.predictions) * self.weights.grid.sorted.size < _WORTH_THREADS:
-            return np.add.reduce([job(Event()) for job in jobs])
-        return np.add.reduce(in_threads(jobs))
-
-    def _of_strips(self, strips: Sequence[slice], stopped: Event) -> FloatArray:
-        total = np.zeros((len(self.predictions), self.weights.grid.sorted.size))
-        space = _Space()
+    def of_strips(self, strips: Sequence[slice], stopped: Event) -> FloatArray:
+        """Return the sums over some strips, (models, times)."""
+        total, space = np.zeros((len(self.models), self._columns.size)), _Space()
         for rows in strips:
             if stopped.is_set():
                 break
@@ -355,7 +293,7 @@ class _Sums:
         times = self.weights.grid.sorted
         cut = self.weights.cut[strip].astype(self._short)
         differ = []
-        for m, predicted in enumerate(self.predictions):
+        for m, predicted in enumerate(self.models):
             if predicted.alike:
                 self._add_alike(strip, cut, m, total)
             else:
@@ -366,7 +304,11 @@ class _Sums:
             for m, predicted in differ:
                 values = predicted.read(times, rows)
                 free, losses = space.two_like(values)
-                self.loss.write_known(self._write_free(cut[part], free), values, losses)
+                self._write_free(cut[part], free)
+                if self.loss.known is not None:
+                    self.loss.known(free, values, losses)
+                else:
+                    losses[...] = np.where(free > 0, self.loss.event_free(values), self.loss.event(values))
                 event_free = np.multiply(losses, free, out=free)
                 for subject, time in before:
                     total[m] += _timed(subject @ event_free, time)
@@ -380,7 +322,7 @@ class _Sums:
                         timed = _timed(over, time)
                         sums += subject * (losses @ timed - event_free @ timed)
 
-    def _write_free(self, cut: npt.NDArray[np.unsignedinteger], out: FloatArray) -> FloatArray:
+    def _write_free(self, cut: IntArray, out: FloatArray) -> None:
         """Write who is event-free at which time, 1 or 0, to ``out`` in the order of its memory."""
         if not out.flags.c_contiguous:
             np.copyto(out.T, cut > self._columns[:, None])
@@ -389,14 +331,11 @@ class _Sums:
             self._free.take(cut, axis=0, out=out, mode="clip")
         else:
             np.copyto(out, cut[:, None] > self._columns)
-        return out
 
-    def _add_alike(
-        self, rows: slice, cut: npt.NDArray[np.unsignedinteger], m: int, total: FloatArray
-    ) -> None:
+    def _add_alike(self, rows: slice, cut: IntArray, m: int, total: FloatArray) -> None:
         """Add the losses of a prediction that all share, those of one subject: sums of weights will do."""
         n_times = self._columns.size
-        one = self.predictions[m].read(self.weights.grid.sorted, slice(rows.start, rows.start + 1))
+        one = self.models[m].read(self.weights.grid.sorted, slice(rows.start, rows.start + 1))
         event_free, event = self.loss.event_free(one)[0], self.loss.event(one)[0]
         before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
         for subject, time in before:
@@ -414,9 +353,8 @@ class _Sums:
             sums += subject * np.append(_timed(event * over, time)[::-1].cumsum()[::-1], 0.0)[cut]
 
     def _add_modelled(self, rows: slice, total: FloatArray) -> None:
-        columns = slice(0, self._columns.size)
-        for piece in self.weights.pieces(rows, columns):
-            for m, predicted in enumerate(self.predictions):
+        for piece in self.weights.pieces(rows, slice(0, self._columns.size)):
+            for m, predicted in enumerate(self.models):
                 values = predicted.read(self.weights.grid.sorted, piece.rows)[:, piece.columns]
                 weighed = self.loss.event_free(values)
                 if not piece.observed:
@@ -429,11 +367,8 @@ class _Sums:
 
 def _products(terms: tuple[Term, ...], rows: slice) -> list[tuple[FloatArray, FloatArray | None]]:
     """Factors of some rows, and those of the times."""
-    # A product with ones is several times as fast as a sum over rows.
-    return [
-        (np.ones(rows.stop - rows.start) if subject is None else subject[rows], time)
-        for subject, time in terms
-    ]
+    ones = np.ones(rows.stop - rows.start)  # a product with them is several times as fast as a sum over rows
+    return [(ones if subject is None else subject[rows], time) for subject, time in terms]
 
 
 def _timed(values: FloatArray, time: FloatArray | None) -> FloatArray:

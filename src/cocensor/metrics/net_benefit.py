@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -16,23 +16,23 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
 from cocensor.copulas import Copula
 from cocensor.data import Survival
-from cocensor.data.predictions import Predicted
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import (
     Linear,
     LinearAtOneTime,
+    Models,
     Profile,
     Section,
     SectionMetric,
-    at_one_time,
+    by_section,
     over_sections,
     refuse_until,
 )
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.scoring import Assumed, Given, score_function
 
-#: Thresholds at which a decision curve is given, unless others are given.
+#: Thresholds at which a decision curve is given, unless others are.
 THRESHOLDS = np.arange(1, 100) / 100
 # Of all subjects at some thresholds so many derivatives are held at once.
 _AT_ONCE = 2**21
@@ -47,8 +47,7 @@ class NetBenefit(SectionMetric):
     Parameters
     ----------
     threshold : float
-        How many treatments in vain one event found in time is worth, as a risk: a choice of those who treat, without a
-        default.
+        How many treatments in vain one event found in time is worth, as a risk: a choice of those who treat.
     at : float, optional
         The time; by default the last of an evaluation.
 
@@ -102,17 +101,16 @@ class NetBenefit(SectionMetric):
 
 @score_function
 def net_benefit(
-    given: Given, thresholds: npt.ArrayLike, *, return_influence: bool = False, **assumed: Unpack[Assumed]
+    given: Given, thresholds: npt.ArrayLike, *, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
     r"""The net benefit of treating those whose predicted risk :math:`M_i = 1 - \hat S_i(t)` reaches a threshold p,
 
     .. math:: NB(t, p) = \frac1m \sum_i 1[M_i \ge p] \left( b_i(t) - a_i(t) \frac{p}{1 - p} \right),
 
     with the weights of the adjustment, on whose ``assumption`` it rests: events found by t, minus treatments in
-    vain, of which :math:`(1 - p)/p` weigh as much as one event. A model that predicts a risk of 1 for everybody has the
-    net benefit of "treat all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The
-    weights are those of all subjects; software that estimates a Kaplan–Meier curve among those above the threshold
-    assumes that they are censored by a distribution of their own, and differs a little.
+    vain, of which :math:`(1 - p)/p` weigh as much as one event. A risk of 1 for everybody has the net benefit of "treat
+    all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The weights are those of all
+    subjects; software with a Kaplan–Meier curve among those above the threshold differs a little.
 
     Parameters
     ----------
@@ -151,7 +149,7 @@ def net_benefit(
     Making* 8, 53.
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
-    return given.read_arrays(**assumed).over_time(table, return_influence)
+    return given.read_arrays(**how).over_time(table, return_influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,25 +161,21 @@ class BenefitTable:
     single: bool = False
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def loss(self) -> Loss | tuple[Loss, ...]:
         """The costs and gains of treatment, for each threshold: their mean is the net benefit."""
-        return tuple(
+        losses = tuple(
             Loss(partial(_scaled_if_treated, p, -odds(p)), partial(_scaled_if_treated, p, 1.0))
             for p in self.thresholds.tolist()
         )
+        return losses[0] if self.single else losses
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[Any, Predicted]
-    ) -> dict[Any, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> dict[Any, FloatArray]:
         """The values of several models, (times in the order given, thresholds) or (times,) each."""
-        values = over_sections(
-            status, predictions, lambda section: benefits(section, self.thresholds), self.thresholds.size
-        )
+        levels = self.thresholds
+        values = over_sections(status, predictions, lambda section: benefits(section, levels), levels.size)
         return {name: table[0] if self.single else table.T for name, table in values.items()}
 
-    def functionals_over_time(
-        self, status: EventWeights, predictions: Mapping[Any, Predicted]
-    ) -> BenefitFunctionals:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> BenefitFunctionals:
         """The values as functions of the weights: all thresholds of the first time first."""
         return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
 
@@ -190,7 +184,7 @@ class BenefitTable:
 class BenefitFunctionals:
     """Net benefits as functions of the weights, some thresholds at one time in each part."""
 
-    predictions: Mapping[Any, Predicted]
+    predictions: Models
     thresholds: FloatArray
     n_times: int = 1
 
@@ -204,7 +198,7 @@ class BenefitFunctionals:
         places = np.arange(self.size).reshape(len(self.predictions), self.n_times, -1)
         for j, column in enumerate(range(self.n_times) if status.grid.place is None else status.grid.place):
             at = status.at_columns(slice(column, column + 1))
-            for own, (_, section) in zip(places[:, j], at_one_time(at, self.predictions), strict=False):
+            for own, (_, _, section) in zip(places[:, j], by_section(at, self.predictions), strict=False):
                 values = [partial(_linear, section, threshold) for threshold in self.thresholds]
                 for part in LinearAtOneTime(values).parts(at):
                     yield part._replace(places=own[part.places])
@@ -262,7 +256,7 @@ def decision_curve(
 ) -> Any:
     """The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
 
-    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and the assumption.
+    Intervals hold at each threshold for itself. Equation, assumption and references are those of :func:`net_benefit`.
 
     Parameters
     ----------
@@ -292,11 +286,6 @@ def decision_curve(
     (array([0.43, 0.27]), array([0.42, 0.13]))
     >>> curve.difference.low.round(2), curve.difference.high.round(2)
     (array([-0.01,  0.07]), array([0.04, 0.21]))
-
-    References
-    ----------
-    Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models.
-    *Medical Decision Making* 26, 565–574.
     """
     levels = as_thresholds(thresholds)
     normal_quantile(confidence_level)
@@ -305,16 +294,13 @@ def decision_curve(
     )
     if request.grid.times.size != 1:
         raise ValueError(f"time must be a single time, but there are {request.grid.times.size}.")
-
-    def curves(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, DecisionCurve]:
-        return decision_curve_at(status, models, request.samples.y_test, levels, confidence_level)
-
-    return request.each(curves)
+    y = request.samples.y_test
+    return request.each(partial(decision_curve_at, y=y, thresholds=levels, confidence_level=confidence_level))
 
 
 def decision_curve_at(
     status: EventWeights,
-    predictions: Mapping[Any, Predicted],
+    predictions: Models,
     y: Survival,
     thresholds: FloatArray = THRESHOLDS,
     confidence_level: float = 0.95,
@@ -357,9 +343,8 @@ def benefits(section: Section, thresholds: FloatArray) -> FloatArray:
     """The net benefit at each of several thresholds: sums over subjects from the riskiest on."""
     riskiest = section.order.rows[::-1]
     treated = np.searchsorted(section.survival[riskiest], _reaching(thresholds), side="right")
-    in_vain, events = (
-        np.append(0.0, np.cumsum(weight[riskiest]))[treated] for weight in (section.event_free, section.event)
-    )
+    both = (section.event_free, section.event)
+    in_vain, events = (np.append(0.0, np.cumsum(weights[riskiest]))[treated] for weights in both)
     return (events - in_vain * odds(thresholds)) / section.normaliser
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
@@ -15,14 +14,10 @@ from cocensor.adjustments import EventWeights, Fitted
 from cocensor.adjustments.base import assumed_copula
 from cocensor.copulas import Copula
 from cocensor.data import Predictions
-from cocensor.data.predictions import Predicted
 from cocensor.estimators import CopulaGraphic, KaplanMeier
-from cocensor.inference import Influence
-from cocensor.metrics.base import Linear, Section, SectionMetric, over_sections
+from cocensor.metrics.base import Linear, Models, Section, SectionMetric, over_sections
 from cocensor.metrics.kernel import AtOneTime, Integration, Loss, PointwiseMetric
 from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
-
-# --- the Brier score --------------------------------------------------------------------------------------
 
 
 def _squared_gap(p: Any) -> Any:
@@ -35,13 +30,10 @@ def _squared(p: Any) -> Any:
 
 
 def _squared_known(event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
-    np.subtract(event_free, p, out=out)
-    np.multiply(out, out, out=out)
+    np.square(np.subtract(event_free, p, out=out), out=out)
 
 
 BRIER = Loss(event_free=_squared_gap, event=_squared, known=_squared_known, largest=1.0)
-
-
 _EXPLANATION = (
     "Brier score",
     "The mean squared distance between the predicted probability of being event-free and what happened, 1 or 0. The "
@@ -104,7 +96,7 @@ class BrierScore(AtOneTime):
 
 
 @score_function
-def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpack[Assumed]) -> Any:
+def brier_score(given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
     r"""The Brier score at each time,
 
     .. math:: BS(t) = \frac1m \sum_i \left[ a_i(t)(1 - \hat S_i(t))^2 + b_i(t)\,\hat S_i(t)^2 \right],
@@ -119,14 +111,14 @@ def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpa
     estimate : array of shape (n_test, n_times), Predictions, frame, step functions, or a dict of these
         Predicted survival probabilities; also a pair ``(times, array)`` or a fitted model, as in :func:`evaluate`.
         Between their own times curves are lines, unless they say otherwise or are known to step. A frame of pandas with
-        the labels of ``x_test`` or ``y_test`` is put into their order, with a warning. A dict of models gives a dict of
-        scores, with one fit for all.
+        the labels of ``x_test`` or ``y_test`` is put into their order, with a warning. A dict gives a dict, by one fit.
     times : float or array-like
         In any order; results come in the same order. At one time, given as a number, an array of shape (n_test,) will
         do for ``estimate``, and a score is a float.
     adjustment : str or Adjustment
         What is assumed about the censoring: an object, used as it is when fitted, or a name from
-        :func:`adjustment_names`. Each states its ``assumption``.
+        :func:`adjustment_names`. Each states its ``assumption``; that of IPCW, the default, is that censoring is
+        independent of the event and of the predictions.
     x_train, x_test : array-like, optional
         Covariates, for adjustments that need them. Texts and categories become indicators of their levels in the
         sample that the adjustment is fitted to.
@@ -162,7 +154,7 @@ def brier_score(given: Given, *, return_influence: bool = False, **assumed: Unpa
     Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
     schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
-    return given.read_arrays(**assumed).over_time(IntegratedBrierScore(), return_influence)
+    return given.read_arrays(**how).over_time(IntegratedBrierScore(), return_influence)
 
 
 @score_function
@@ -171,12 +163,12 @@ def integrated_brier_score(
     *,
     integration: Integration = "trapezoid",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     r"""The Brier score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} BS(t)\,dt`.
 
     The interval is that of ``times`` (see :func:`time_grid`). Compare models, and adjustments, only on one and the same
-    interval. Like the Brier score it rests on the ``assumption`` of the adjustment.
+    interval. Like the Brier score, whose reference is given there, it rests on the ``assumption`` of the adjustment.
 
     Parameters
     ----------
@@ -197,13 +189,8 @@ def integrated_brier_score(
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
-
-    References
-    ----------
-    Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
-    schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
-    return given.read_arrays(**assumed).averages(IntegratedBrierScore(), integration, return_influence)
+    return given.read_arrays(**how).averages(IntegratedBrierScore(), integration, return_influence)
 
 
 @score_function
@@ -213,7 +200,7 @@ def brier_skill_score(
     reference: Literal["kaplan_meier", "copula_graphic"] | Copula = "kaplan_meier",
     integration: Integration = "trapezoid",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     """The share of the reference's integrated Brier score that a model saves, :math:`1 - IBS/IBS_{ref}`.
 
@@ -244,14 +231,13 @@ def brier_skill_score(
     """
     if not isinstance(reference, Copula):
         check_choice(reference, "reference", ("kaplan_meier", "copula_graphic"))
-    request = given.read(**assumed)
+    request = given.read(**how)
     margin: KaplanMeier | CopulaGraphic = KaplanMeier()
     if reference != "kaplan_meier":
         copula: Any = reference
         if reference == "copula_graphic":
-            how: Any = assumed.get("adjustment")
-            own = getattr(how.adjustment if isinstance(how, Fitted) else how, "copula", None)
-            copula = own if assumed.get("copula") is None else assumed["copula"]
+            chosen = request.chosen
+            copula = getattr(chosen.adjustment if isinstance(chosen, Fitted) else chosen, "copula", None)
         if copula is None or isinstance(copula, str | type):
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
         margin = CopulaGraphic(assumed_copula(copula))
@@ -267,17 +253,11 @@ def brier_skill_score(
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
     skills = {name: 1.0 - score / base for name, score in scores.items()}
 
-    def on_skills(influences: dict[Any, Influence]) -> dict[Any, Influence]:
+    for influences in moved:
         on_base = influences.pop(key)
-        return {
-            name: (on_base * (scores[name] / base) - on_score) * (1.0 / base)
-            for name, on_score in influences.items()
-        }
-
-    return request.returned(skills, *map(on_skills, moved))
-
-
-# --- its parts at a time -----------------------------------------------------------------------------------
+        for name, on_score in influences.items():
+            influences[name] = (on_base * (scores[name] / base) - on_score) * (1.0 / base)
+    return request.returned(skills, *moved)
 
 
 class BrierParts(NamedTuple):
@@ -302,16 +282,10 @@ def brier_parts(section: Section) -> BrierParts:
     def score(chance: FloatArray) -> float:
         return float(a @ np.square(chance) + b @ np.square(1.0 - chance))
 
-    at_best, alike = score(recalibrated), score(np.full(a.size, overall))
-    m = section.normaliser
-    return BrierParts(
-        max(0.0, score(predicted) - at_best) / m,  # below 0 by rounding alone
-        max(0.0, alike - at_best) / m,
-        alike / m,
-        predicted,
-        recalibrated,
-        overall,
-    )
+    at_best, alike, m = score(recalibrated), score(np.full(a.size, overall)), section.normaliser
+    # What each gains is below 0 by rounding alone.
+    calibrating, separating = (max(0.0, above - at_best) / m for above in (score(predicted), alike))
+    return BrierParts(calibrating, separating, alike / m, predicted, recalibrated, overall)
 
 
 def _recalibrated(section: Section) -> FloatArray:
@@ -322,16 +296,13 @@ def _recalibrated(section: Section) -> FloatArray:
     n = rows.size
     first: Any = np.arange(n) if section.order.ties is None else section.order.ties[0]
     starts, place = np.unique(first, return_inverse=True)
-    total, event = (
-        np.add.reduceat(w[rows], starts) for w in (section.event_free + section.event, section.event)
-    )
+    both = (section.event_free + section.event, section.event)
+    total, event = (np.add.reduceat(weights[rows], starts) for weights in both)
     used = total > 0
     fitted = isotonic_regression(event[used] / total[used], weights=total[used]).x
     # Who does not count is given the chance of those just below, or of the lowest.
     level = np.maximum(np.cumsum(used) - 1, 0)
-    result = np.empty(n)
-    result[rows] = fitted[level][place]
-    return result
+    return section.order.by_subject(fitted[level][place])
 
 
 @dataclass(frozen=True)
@@ -353,11 +324,8 @@ class PartOfBrier(SectionMetric):
         return float(getattr(section.once(brier_parts), type(self).name))
 
     def linear(self, section: Section) -> Linear:
-        """The part and its derivatives.
-
-        Recalibrated chances are the means of their blocks, at which the score is least: where they move, it does not.
-        The same holds for the chance of all.
-        """
+        """The part and its derivatives."""
+        # Recalibrated chances, and that of all, are means, at which the score is least: it does not move with them.
         parts = section.once(brier_parts)
         before: Any = parts.predicted if type(self).name == "miscalibration" else parts.overall
         after, m = parts.recalibrated, section.normaliser
@@ -383,9 +351,10 @@ class Miscalibration(PartOfBrier):
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
     >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.metrics.Miscalibration(at=1.0))
-    >>> round(float(result.score("too low")), 3)
-    0.053
+    >>> parts = [cc.metrics.Miscalibration(at=1.0), cc.metrics.Discrimination(at=1.0)]
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=parts)
+    >>> {part.label: round(float(result.score("too low", part.name)), 3) for part in parts}
+    {'miscalibration at 1': 0.053, 'discrimination at 1': 0.077}
     """
 
     name = "miscalibration"
@@ -405,17 +374,9 @@ class Discrimination(PartOfBrier):
     at : float, optional
         The time; by default the last of an evaluation.
 
-    Examples
+    See Also
     --------
-    >>> import numpy as np
-    >>> import cocensor as cc
-    >>> rng = np.random.default_rng(0)
-    >>> risk = np.exp(rng.normal(size=500))
-    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
-    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
-    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.metrics.Discrimination(at=1.0))
-    >>> round(float(result.score("too low")), 3)
-    0.077
+    Miscalibration : Has an example of both.
     """
 
     name = "discrimination"
@@ -454,7 +415,7 @@ class BrierDecomposition:
 
 
 @result_function
-def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomposition:
+def brier_decomposition(given: Given, **how: Unpack[Assumed]) -> BrierDecomposition:
     r"""The Brier score at each time as miscalibration − discrimination + uncertainty.
 
     With :math:`p_i = 1 - \hat S_i(t)`, :math:`y_i = b_i/(a_i + b_i)` and :math:`w_i = a_i + b_i` a subject adds
@@ -471,9 +432,8 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
       known, is part of it.
 
     An isotonic regression follows noise: in small samples the first two are too large, by the same amount. Standard
-    errors, of ``cc.metric("miscalibration")`` and ``cc.metric("discrimination")``, take its blocks as given.
-    Where two weights of a subject have a negative sum, there is no isotonic regression, and the parts are NaN. All
-    parts rest on the ``assumption`` of the adjustment.
+    errors, of ``cc.metric("miscalibration")`` and ``cc.metric("discrimination")``, take its blocks as given. The parts
+    are NaN where two weights of a subject have a negative sum, and rest on the ``assumption`` of the adjustment.
 
     Parameters
     ----------
@@ -483,7 +443,6 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     Returns
     -------
     BrierDecomposition, or a dict of such
-        With arrays ``miscalibration``, ``discrimination``, ``uncertainty`` and ``score`` over the times.
 
     Examples
     --------
@@ -503,15 +462,12 @@ def brier_decomposition(given: Given, **assumed: Unpack[Assumed]) -> BrierDecomp
     Dimitriadis, T., Gneiting, T., Jordan, A. I. (2021). Stable reliability diagrams for probabilistic classifiers.
     *Proceedings of the National Academy of Sciences* 118, e2016191118.
     """
-    return given.read(**assumed).each(_decomposed)
 
+    def decomposed(status: EventWeights, models: Models) -> dict[Any, BrierDecomposition]:
+        parts = over_sections(status, models, lambda section: brier_parts(section)[:3], 3)
+        return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
 
-def _decomposed(status: EventWeights, predictions: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
-    parts = over_sections(status, predictions, lambda section: brier_parts(section)[:3], 3)
-    return {name: BrierDecomposition(status.times, *three) for name, three in parts.items()}
-
-
-# --- the log score -----------------------------------------------------------------------------------------
+    return given.read(**how).each(decomposed)
 
 
 @dataclass(frozen=True)
@@ -557,15 +513,12 @@ class IntegratedLogScore(PointwiseMetric):
 
 
 @score_function
-def log_score(
-    given: Given, *, floor: float, return_influence: bool = False, **assumed: Unpack[Assumed]
-) -> Any:
+def log_score(given: Given, *, floor: float, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
     r"""The logarithmic score (binomial log-loss) at each time,
 
     .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right],
 
-    with the weights of the adjustment, on whose ``assumption`` it rests. A prediction of 0 or 1 that turns out wrong
-    costs infinitely much.
+    with the weights of the adjustment, on whose ``assumption`` it rests. A wrong prediction of 0 or 1 costs infinity.
 
     Parameters
     ----------
@@ -592,7 +545,7 @@ def log_score(
     ----------
     Good, I. J. (1952). Rational decisions. *Journal of the Royal Statistical Society B* 14, 107–114.
     """
-    return given.read_arrays(**assumed).over_time(IntegratedLogScore(floor), return_influence)
+    return given.read_arrays(**how).over_time(IntegratedLogScore(floor), return_influence)
 
 
 @score_function
@@ -602,7 +555,7 @@ def integrated_log_score(
     floor: float,
     integration: Integration = "trapezoid",
     return_influence: bool = False,
-    **assumed: Unpack[Assumed],
+    **how: Unpack[Assumed],
 ) -> Any:
     r"""The logarithmic score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} LS(t)\,dt`.
 
@@ -630,7 +583,7 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    return given.read_arrays(**assumed).averages(IntegratedLogScore(floor), integration, return_influence)
+    return given.read_arrays(**how).averages(IntegratedLogScore(floor), integration, return_influence)
 
 
 def log_loss(floor: float) -> Loss:

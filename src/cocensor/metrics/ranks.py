@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
@@ -14,19 +15,18 @@ from cocensor.data.predictions import Predicted
 
 #: Gives two weights of some subjects, (subjects, columns) each.
 Taken = Callable[[Rows], tuple[FloatArray, FloatArray]]
+#: Some subjects, a share, two weights of each of them, and of all below each, summed up: (subjects, columns). Where
+#: markers tie, subjects come twice, with a share of one half: each of two that tie is below the other once.
+Lower = tuple[Rows, float, FloatArray, FloatArray, FloatArray, FloatArray]
 # So many weights are taken at once: what is made of them stays in the cache.
 _TAKEN_ELEMENTS = 2**15
-# So many bins are sorted by counting.
-_BINS = 2**16
-# Of one model, orders are kept up to this.
-_KEPT_BYTES = 2**25
+# So many bins are sorted by counting, and up to so much is kept of the orders of one model.
+_BINS, _KEPT_BYTES = 2**16, 2**25
 
 
 class Order:
     """Subjects in the order of a marker; ``like`` is an order that may be the same.
 
-    Examples
-    --------
     >>> order = Order(np.array([0.2, 0.9, 0.2]))
     >>> order.by_subject(order.others_below(np.array([1.0, 10.0, 100.0])[order.rows]))
     array([ 50. , 101. ,   0.5])
@@ -62,11 +62,9 @@ class Order:
 
     def same_as(self, other: Order) -> bool:
         """Whether another order is the same."""
-        if self.rows is not other.rows:
-            return False
         if self.ends is None or other.ends is None:
-            return self.ends is other.ends
-        return np.array_equal(self.ends, other.ends)
+            return self.rows is other.rows and self.ends is other.ends
+        return self.rows is other.rows and np.array_equal(self.ends, other.ends)
 
     def others_below(self, taken: FloatArray) -> FloatArray:
         """Sums of weights in the order: of those below each, and half of the others level with it."""
@@ -81,17 +79,15 @@ class Order:
         halfway -= 0.5 * taken
         return halfway
 
-    def by_subject(self, values: FloatArray) -> FloatArray:
+    def by_subject(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Values in the order, by subject."""
         result = np.empty_like(values)
         result[self.rows] = values
         return result
 
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
-        r"""Return the sums of two weights over all pairs of two subjects and all columns,
-
-        :math:`\sum_{i \ne j} x_i y_j (1[M_i > M_j] + \tfrac12 1[M_i = M_j])` and :math:`\sum_{i \ne j} x_i y_j`. The
-        weights are taken some subjects at a time, so that there is no array of them all in order.
+        r"""Return :math:`\sum_{i \ne j} x_i y_j (1[M_i > M_j] + \tfrac12 1[M_i = M_j])` and
+        :math:`\sum_{i \ne j} x_i y_j` over all columns; some subjects' weights x and y are taken at a time.
         """
         ordered, turned = _ahead_and_behind(self.rows, taken, n_columns)
         pairs = ordered + turned
@@ -114,25 +110,8 @@ class Order:
         return self.rows[first + end - 1 - np.arange(self.rows.size)]
 
 
-class Lower(NamedTuple):
-    """Two weights of some subjects, and those of all below each of them, summed up: (subjects, columns) each.
-
-    Where markers tie, subjects come twice, with a ``share`` of one half: each of two that tie is below the other once.
-    """
-
-    rows: Rows
-    share: float
-    x: FloatArray
-    y: FloatArray
-    x_below: FloatArray
-    y_below: FloatArray
-
-
 class Orders:
-    """The orders of one model's markers, such as those at different times, kept as far as they take little memory.
-
-    One after the other they are often the same; then a look is enough.
-    """
+    """The orders of one model's markers, such as those at different times, kept as far as they take little memory."""
 
     def __init__(self) -> None:
         self._last: Order | None = None
@@ -172,15 +151,15 @@ class OrdersByColumn:
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
         """Sums over all pairs, as :meth:`Order.pair_sums`."""
         # Nothing is subtracted but what was added last: where there are no pairs, the sums are 0.
-        [all_at_once] = self.lower(taken, n_columns)
-        ordered = float(np.vdot(all_at_once.x, all_at_once.y_below))
-        return ordered, ordered + float(np.vdot(all_at_once.y, all_at_once.x_below))
+        [(_, _, x, y, x_below, y_below)] = self.lower(taken, n_columns)
+        ordered = float(np.vdot(x, y_below))
+        return ordered, ordered + float(np.vdot(y, x_below))
 
     def lower(self, taken: Taken, n_columns: int) -> Iterator[Lower]:
         """All subjects at once, with the weights of those below."""
         rows = np.arange(self._orders[0].rows.size)
         x, y = taken(rows)
-        yield Lower(rows, 1.0, x, y, self._others_below(x), self._others_below(y))
+        yield rows, 1.0, x, y, self._others_below(x), self._others_below(y)
 
     def _others_below(self, weights: FloatArray) -> FloatArray:
         result = np.empty_like(weights)
@@ -201,11 +180,7 @@ def _sorted_rows(marker: FloatArray) -> IntArray:
 
 
 def _stretches(rows: Rows, n_columns: int) -> tuple[Rows, Rows]:
-    """Stretches of the rows side by side, (stretches, length), and the rest, which is shorter than one.
-
-    The first of each stretch, then the second, and so on: so each step takes subjects from all over, adds to as many
-    running sums, and no sum waits for the one before it.
-    """
+    """Stretches of the rows side by side, (stretches, length), and the rest: so no sum waits for the one before it."""
     length = max(1, -(-rows.size * n_columns // _TAKEN_ELEMENTS))
     n_stretches = rows.size // length
     return rows[: n_stretches * length].reshape(n_stretches, length), rows[n_stretches * length :]
@@ -243,7 +218,7 @@ def _lower(rows: Rows, share: float, taken: Taken, n_columns: int) -> Iterator[L
         np.cumsum(sums, axis=0, out=sums)
     for some in side_by_side.T:
         x, y = taken(some)
-        yield Lower(some, share, x, y, sums_x[:-1], sums_y[:-1])
+        yield some, share, x, y, sums_x[:-1], sums_y[:-1]
         sums_x[:-1] += x
         sums_y[:-1] += y
     if rest.size:
@@ -252,4 +227,4 @@ def _lower(rows: Rows, share: float, taken: Taken, n_columns: int) -> Iterator[L
             np.cumsum(np.concatenate((sums[-1:], weights[:-1])), axis=0)
             for sums, weights in ((sums_x, x), (sums_y, y))
         )
-        yield Lower(rest, share, x, y, x_below, y_below)
+        yield rest, share, x, y, x_below, y_below

@@ -6,41 +6,25 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from cocensor._checks import as_choice
-from cocensor.metrics.absolute_error import RestrictedAbsoluteError
-from cocensor.metrics.auc import CumulativeDynamicAUC
+from cocensor.metrics import absolute_error, auc, calibration, concordance, d_calibration, net_benefit, proper
 from cocensor.metrics.base import Metric
-from cocensor.metrics.calibration import (
-    HighCalibrationError,
-    IntegratedCalibrationIndex,
-    MedianCalibrationError,
-)
-from cocensor.metrics.concordance import Concordance
-from cocensor.metrics.d_calibration import DCalibration
-from cocensor.metrics.net_benefit import NetBenefit
-from cocensor.metrics.proper import (
-    BrierScore,
-    Discrimination,
-    IntegratedBrierScore,
-    IntegratedLogScore,
-    Miscalibration,
-)
 
 _REGISTRY: dict[str, type[Metric]] = {
     kind.name: kind
     for kind in (
-        IntegratedBrierScore,
-        BrierScore,
-        IntegratedLogScore,
-        CumulativeDynamicAUC,
-        Concordance,
-        IntegratedCalibrationIndex,
-        MedianCalibrationError,
-        HighCalibrationError,
-        Miscalibration,
-        Discrimination,
-        DCalibration,
-        NetBenefit,
-        RestrictedAbsoluteError,
+        proper.IntegratedBrierScore,
+        proper.BrierScore,
+        proper.IntegratedLogScore,
+        auc.CumulativeDynamicAUC,
+        concordance.Concordance,
+        calibration.IntegratedCalibrationIndex,
+        calibration.MedianCalibrationError,
+        calibration.HighCalibrationError,
+        proper.Miscalibration,
+        proper.Discrimination,
+        d_calibration.DCalibration,
+        net_benefit.NetBenefit,
+        absolute_error.RestrictedAbsoluteError,
     )
 }
 _BUILT_IN = frozenset(_REGISTRY)
@@ -157,18 +141,13 @@ def metric(name: str, **settings: Any) -> Metric:
         if checked and setting not in own:
             has = f"its settings are {', '.join(own)}" if own else "it has no settings"
             raise ValueError(f"the metric {name!r} does not know {setting}: {has}.")
-    for setting, needed in own.items():
-        if needed and setting not in settings:
-            raise ValueError(
-                f"{setting} is needed for the metric {name!r}: cc.metric({name!r}, {setting}=...)."
-            )
+    for key, needed in own.items():
+        if needed and key not in settings:
+            raise ValueError(f"{key} is needed for the metric {name!r}: cc.metric({name!r}, {key}=...).")
     return kind(**settings)
 
 
 def settings_of(kind: Any) -> dict[str, bool]:
     """The settings of a metric's class, if it is a dataclass, and whether each must be given."""
-    settings = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
-    return {
-        setting.name: setting.default is MISSING and setting.default_factory is MISSING
-        for setting in settings
-    }
+    own = [field for field in fields(kind) if field.init] if is_dataclass(kind) else []
+    return {field.name: field.default is MISSING and field.default_factory is MISSING for field in own}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
-from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,16 +26,16 @@ from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Metric
+from cocensor.metrics.base import Metric, Models
 from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
-from cocensor.metrics.tensors import ArraysAsked, are_foreign, refuse_foreign
+from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, are_foreign, refuse_foreign
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
 # A horizon with a smaller share at risk gives a warning, which names the largest time with a share that is enough.
 _FEW = 0.01
 _ENOUGH = 0.05
 
-Settings = ParamSpec("Settings")
+P = ParamSpec("P")
 Model = TypeVar("Model")
 Result = TypeVar("Result")
 
@@ -49,78 +49,51 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
     return how
 
 
+Compute = Callable[[EventWeights, Models], Mapping[Any, Any]]
+
+
 class OverTime(Protocol):
     """A metric with values at each time, or a table of such."""
 
-    def values_over_time(
-        self, status: EventWeights, predictions: Mapping[Any, Predicted]
-    ) -> Mapping[Any, FloatArray]:
+    def values_over_time(self, status: EventWeights, predictions: Models) -> Mapping[Any, FloatArray]:
         """The values by model, in the order of the times given."""
 
-    def functionals_over_time(self, status: EventWeights, predictions: Mapping[Any, Predicted]) -> Linearised:
+    def functionals_over_time(self, status: EventWeights, predictions: Models) -> Linearised:
         """The values as functions of the weights."""
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreRequest:
+class ScoreRequest(Asked):
     """The checked arguments of a score function: one model or several, under one adjustment."""
 
-    chosen: Adjustment | Fitted
-    samples: Samples
-    grid: TimeGrid
     predictions: dict[Any, Predicted]
-    several: bool
-    #: Whether the time was given as one number: values at it then have no axis of times.
-    single: bool
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-        functionals = [metric.functionals_over_time] if return_influence else []
-        return self._scored(metric.values_over_time, functionals)
+        return self.each(metric.values_over_time, return_influence, metric.functionals_over_time)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         weights = time_weights(self.grid.sorted, integration)[:, None]
 
-        def averages(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+        def averages(status: EventWeights, models: Models) -> dict[Any, float]:
             curves = metric.values_over_time(status, models)
             return {name: time_average(self.grid.times, curves[name], integration) for name in models}
 
-        functionals = [partial(metric.functionals_by_time, weights=weights)] if return_influence else []
-        return self._scored(averages, functionals)
+        return self.each(averages, return_influence, partial(metric.functionals_by_time, weights=weights))
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def values(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, float]:
+        def values(status: EventWeights, models: Models) -> dict[Any, float]:
             return {name: score.value for name, score in metric.evaluate(status, models).items()}
 
-        functionals = [metric.functionals] if return_influence else []
-        return self._scored(values, functionals, metric.grid(self.grid))
+        return self.each(values, return_influence, metric.functionals, grid=metric.grid(self.grid))
 
-    def with_mean(self, metric: Metric, return_influence: bool) -> Any:
-        """The values at each time, and the value over all of them, as a pair."""
-
-        def pairs(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
-            return {
-                name: (score.curve, score.value) for name, score in metric.evaluate(status, models).items()
-            }
-
-        functionals = [metric.functionals_over_time, metric.functionals] if return_influence else []
-        return self._scored(pairs, functionals)
-
-    def each(
-        self,
-        compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]],
-        grid: TimeGrid | None = None,
-    ) -> Any:
-        """The result of a function of a status and models, by model; at other times where ``grid`` says so."""
-        return self._scored(compute, [], grid)
-
-    def each_time(self, compute: Callable[[EventWeights, Mapping[Any, Predicted]], Mapping[Any, Any]]) -> Any:
+    def each_time(self, compute: Compute) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
 
-        def by_time(status: EventWeights, models: Mapping[Any, Predicted]) -> dict[Any, Any]:
+        def by_time(status: EventWeights, models: Models) -> dict[Any, Any]:
             n_times = status.grid.sorted.size
             results = [compute(status.at_columns(slice(k, k + 1)), models) for k in range(n_times)]
             places = range(n_times) if status.grid.place is None else status.grid.place
@@ -130,26 +103,25 @@ class ScoreRequest:
         return self.each(by_time)
 
     @one_blas_thread
-    def _scored(
+    def each(
         self,
-        compute: Callable[..., Mapping[Any, Any]],
-        functionals: Sequence[Callable[..., Linearised]],
+        compute: Compute,
+        return_influence: bool = False,
+        *functionals: Callable[..., Linearised],
         grid: TimeGrid | None = None,
     ) -> Any:
-        """Values with one fit, and one status where it can be; with ``functionals`` a pair of these and influences."""
-        values, moved = dict[Any, Any](), dict[Any, Any]()
+        """What is computed with one fit, at the times or a ``grid`` of others; with influences a pair."""
+        values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.y_test
+        used = functionals if return_influence else ()
         fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
         for models, _, status in fits:
             by_model = compute(status, models)
-            lots = [
-                influence(status, functional(status, models), self.samples.y_test).split(len(models))
-                for functional in functionals
-            ]
+            lots = [influence(status, of(status, models), y).split(len(models)) for of in used]
             for name, *influences in zip(models, *lots, strict=True):
                 values[name] = self._at_the_times(by_model[name])
                 if influences:
                     moved[name] = self._on(by_model[name], *influences)
-        return self.returned(values, moved) if functionals else self.returned(values)
+        return self.returned(values, moved) if used else self.returned(values)
 
     def _at_the_times(self, value: Any) -> Any:
         """A value, or values over time; at a single time what there is at that: a number, or an array of several."""
@@ -168,11 +140,6 @@ class ScoreRequest:
             influence_on_value = influence_on_value * np.where(undefined, np.nan, 1.0)
         alone = np.ndim(value) == 0 or (self.single and value.ndim == 1)
         return influence_on_value[0] if alone else influence_on_value
-
-    def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
-        """Return the result of a score function: the values by model, with influences a pair of such."""
-        lots = [by_model if self.several else by_model[""] for by_model in (values, *moved)]
-        return tuple(lots) if moved else lots[0]
 
 
 class Assumed(TypedDict, total=False):
@@ -193,49 +160,43 @@ class Given:
     estimate: Any
     times: npt.ArrayLike
 
-    def read(
+    def read(self, *, risk: bool = False, **how: Unpack[Assumed]) -> ScoreRequest:
+        """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
+        asked = self.asked(**how)
+        if asked.several and not self.estimate:
+            raise ValueError("estimate is empty: at least one model is needed.")
+        refuse_foreign(self._models, "this is")
+        predictions = {key: _read(estimate, key, asked, risk) for key, estimate in self._models.items()}
+        return ScoreRequest(**vars(asked), predictions=predictions)
+
+    def read_arrays(self, **how: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
+        """The request, of arrays of any library."""
+        if not are_foreign(self._models):
+            return self.read(**how)
+        asked = self.asked(**how)
+        tables = {key: ArrayTable.of(table, asked.name_of(key), asked) for key, table in self._models.items()}
+        return ArraysAsked(**vars(asked), tables=tables)
+
+    @property
+    def _models(self) -> Mapping[Any, Any]:
+        return self.estimate if isinstance(self.estimate, Mapping) else {"": self.estimate}
+
+    def asked(
         self,
         *,
         adjustment: str | Adjustment | Fitted = "ipcw",
         x_train: Any = None,
         x_test: Any = None,
         copula: Copula | None = None,
-        risk: bool = False,
-    ) -> ScoreRequest:
-        """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        chosen = chosen_adjustment(adjustment, copula)
-        test, grid = Survival.coerce(self.y_test, "y_test"), TimeGrid.of(self.times)
+    ) -> Asked:
+        """All that does not depend on the predictions."""
         train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+        samples = Samples.of(Survival.coerce(self.y_test, "y_test"), x_test, train, x_train)
         several, single = isinstance(self.estimate, Mapping), np.ndim(self.times) == 0
-        if several and not self.estimate:
-            raise ValueError("estimate is empty: at least one model is needed.")
-        estimates = self.estimate if several else {"": self.estimate}
-        refuse_foreign(estimates, "this is")
-        names = {key: f"estimate[{str(key)!r}]" if several else "estimate" for key in estimates}
-        predictions = {
-            key: _named(names[key], estimate, test, grid, x_test, risk, single)
-            for key, estimate in estimates.items()
-        }
-        samples = Samples.of(test, x_test, train, x_train)
-        return ScoreRequest(chosen, samples, grid, predictions, several, single)
-
-    def read_arrays(self, **assumed: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
-        """The request, of arrays of any library."""
-        several = isinstance(self.estimate, Mapping)
-        models = self.estimate if several else {"": self.estimate}
-        if not are_foreign(models):
-            return self.read(**assumed)
-        train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
-        test = Survival.coerce(self.y_test, "y_test")
-        samples = Samples.of(test, assumed.get("x_test"), train, assumed.get("x_train"))
-        chosen = chosen_adjustment(assumed.get("adjustment", "ipcw"), assumed.get("copula"))
-        single = np.ndim(self.times) == 0
-        return ArraysAsked.of(
-            chosen, samples, TimeGrid.of(self.times), models, several=several, single=single
-        )
+        return Asked(chosen_adjustment(adjustment, copula), samples, TimeGrid.of(self.times), several, single)
 
 
-class ScoreFunction(Protocol[Settings]):
+class ScoreFunction(Protocol[P]):
     """A score function with settings of its own."""
 
     def __call__(
@@ -244,13 +205,13 @@ class ScoreFunction(Protocol[Settings]):
         y_test: Any,
         estimate: Any,
         times: npt.ArrayLike,
-        *args: Settings.args,
-        **kwargs: Settings.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Any:
         """The score of one model, or a dict of those of several; with influences a pair of such."""
 
 
-class ResultFunction(Protocol[Settings, Result]):
+class ResultFunction(Protocol[P, Result]):
     """A score function that gives one result for each model."""
 
     @overload
@@ -260,8 +221,8 @@ class ResultFunction(Protocol[Settings, Result]):
         y_test: Any,
         estimate: Mapping[Model, Any],
         times: npt.ArrayLike,
-        *args: Settings.args,
-        **kwargs: Settings.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> dict[Model, Result]: ...
 
     @overload
@@ -271,17 +232,17 @@ class ResultFunction(Protocol[Settings, Result]):
         y_test: Any,
         estimate: Any,
         times: npt.ArrayLike,
-        *args: Settings.args,
-        **kwargs: Settings.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Result: ...
 
 
-def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> ScoreFunction[Settings]:
+def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunction[P]:
     """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
     body: Callable[..., Any] = scored
-    first, read, own = (signature(function).parameters for function in (Given, Given.read, body))
-    parameters = [*first.values(), *(read[name] for name in Assumed.__annotations__)]
-    parameters += [parameter for name, parameter in own.items() if name not in ("given", "assumed")]
+    first, asked, own = (signature(function).parameters for function in (Given, Given.asked, body))
+    parameters = [*first.values(), *(asked[name] for name in Assumed.__annotations__)]
+    parameters += [parameter for name, parameter in own.items() if name not in ("given", "how")]
     parameters.sort(key=lambda parameter: parameter.kind)
     shown = Signature(parameters, return_annotation=signature(body).return_annotation)
 
@@ -298,46 +259,37 @@ def score_function(scored: Callable[Concatenate[Given, Settings], Any]) -> Score
     return function
 
 
-def result_function(body: Callable[Concatenate[Given, Settings], Result]) -> ResultFunction[Settings, Result]:
+def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
     """Return a score function that gives one result for each model."""
-    typed: Any = score_function(body)
-    function: ResultFunction[Settings, Result] = typed
-    return function
+    return cast(ResultFunction[P, Result], score_function(body))
 
 
-def _named(
-    name: str, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
-) -> Predicted:
+def _read(estimate: Any, model: Any, asked: Asked, risk: bool) -> Predicted:
     """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
+    name, grid, y, x = asked.name_of(model), asked.grid, asked.samples.y_test, asked.samples.x_test
     predicted = as_predictions(
         estimate,
         len(y),
         times=grid.times,
-        X=x_test,
-        labels=subject_labels(x_test, y.labels),
+        X=x,
+        labels=subject_labels(x, y.labels),
         name=name,
         risk=risk,
-        column=single and not risk,
+        column=asked.single and not risk,
     )
-    if grid.last > predicted.end:
-        raise ValueError(
-            f"times must not pass {predicted.end:g}, the end of {name}, but reach {grid.last:g}."
-        )
+    end, last = predicted.end, grid.last
+    if last > end:
+        raise ValueError(f"times must not pass {end:g}, the end of {name}, but reach {last:g}.")
     if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
         other = grid.times[grid.times != predicted.time][0]
         raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
-    messages = []
     if predicted.matched == "labels":
-        messages.append(f"{name} is put into the order of the test subjects by its labels.")
-    if predicted.n_rounded:
-        n = predicted.n_rounded
-        messages.append(f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.")
-    for message in messages:
+        message = f"{name} is put into the order of the test subjects by its labels."
+        warnings.warn(message, PredictionWarning, stacklevel=4)
+    if n := predicted.n_rounded:
+        message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
         warnings.warn(message, PredictionWarning, stacklevel=4)
     return predicted
-
-
-# --- times to score at: the horizon is always visible, never implied
 
 
 def time_grid(
@@ -345,16 +297,14 @@ def time_grid(
 ) -> FloatArray:
     """``n`` equally spaced times from 0 to the horizon.
 
-    One that meets an observed time up to rounding (1e-9 of itself) is exactly that time, so that scores do not depend
-    on the unit of time.
+    One that meets an observed time up to rounding (1e-9 of itself) is that time: scores do not depend on the unit.
 
     Parameters
     ----------
     y_train, y_test : Survival, structured array or tuple
         With test outcomes, the horizon is one that both samples reach.
     horizon : "t_max", number, or {"at_risk": share}
-        The largest observed time; a time; or the largest observed time at which at least that share of the
-        sample is still at risk.
+        The largest observed time; a time; or the largest observed time with at least that share still at risk.
     n : int
         How many times.
 
@@ -364,8 +314,8 @@ def time_grid(
 
     Notes
     -----
-    A horizon at which fewer than 1 % are at risk gives a :class:`HorizonWarning` that names the largest time
-    with 5 %: scores beyond rest on a handful of subjects.
+    A horizon with fewer than 1 % at risk gives a :class:`HorizonWarning` that names the largest time with 5 %: scores
+    beyond rest on a handful of subjects.
 
     Examples
     --------
