@@ -38,7 +38,7 @@ from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
-from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
+from cocensor.study.prepare import about_censoring, prepared, times_of_samples, usable_samples
 from cocensor.study.run import assuming, build_evaluation, run
 from cocensor.study.scores import AdjustmentScores, Scoring, fits_under, scores_of
 
@@ -134,7 +134,7 @@ class _Study:
                 fitted.forget()
         scoring = _scoring_pass(self.scan, data, fits, outcomes.whole, self.most_kept)
         sums = read_everything(scoring, self._reduce)
-        notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
+        notes = [*(noted("rounded", model=name, n=n) for name, n in sorted(sums.n_rounded.items())), *notes]
         kept = _kept_data(scoring, sums, learning, outcomes, drawn.rows)
         results = {
             name: scores_of(kept, scores, _StreamedScoring(kept, name, outcomes.whole, sums))

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import FloatArray, check_length
-from cocensor._namespaces import is_foreign, kind_of
 from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates, chosen_covariates
-from cocensor.data.ids import Matching, check_same_order, row_labels
+from cocensor.data.ids import check_same_order, row_labels
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 from cocensor.data.survival import ended_by_reason, unmarked_end
-from cocensor.data.times import TimeAxis, TimeGrid
+from cocensor.data.times import TimeGrid
 from cocensor.metrics import BrierScore, Metric, time_grid
 from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon
@@ -50,30 +49,29 @@ def prepared(
 
     ``refused`` are why models have no predictions; ``times`` are from :func:`times_of_samples`.
     """
-    (grid, horizon), faults, scored = times, dict(refused), predictions
+    (grid, horizon), faults = times, dict(refused)
     if plan.times is not None or plan.horizon is not None:
-        faults |= _too_short(scored, horizon.time, "horizon" if plan.times is None else "times")
-        scored = {name: model for name, model in predictions.items() if name not in faults}
-    if scored:
-        grid, horizon = _within_predictions(samples, scored, grid, horizon)
-        faults |= _outside_horizon(scored, horizon)
-        scored = {name: model for name, model in scored.items() if name not in faults}
+        faults |= _too_short(predictions, horizon.time, "horizon" if plan.times is None else "times")
+    scored = {name: model for name, model in predictions.items() if name not in faults}
+    grid, horizon = _within_predictions(samples, scored, grid, horizon)
+    faults |= _outside_horizon(scored, horizon)
+    scored = {name: model for name, model in scored.items() if name not in faults}
     if not scored:
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
     if plan.times is None:
         grid = _met_by_steps(grid, scored, horizon)
     else:
-        notes += _moved_by_times(samples, scored, horizon)
+        notes += _moved_by_times(plan, samples, scored, horizon)
     if samples.folds is not None:
         risks = [name for name, model in scored.items() if isinstance(model, RiskScores)]
         notes += [noted("ranked_across_folds", model=name) for name in risks]
-    averaged = TimeGrid.of(grid)
-    metrics = _metrics(plan, samples.y_test, averaged, scored, faults, horizon, notes)
+    level, axis, averaged = plan.confidence_level, plan.time_axis, TimeGrid.of(grid)
+    data = EvaluationData(scored, samples, averaged, plan.metrics, tuple(models), horizon, level, axis)
+    data = replace(data, metrics=_metrics(plan, data, faults, notes))
     if samples.y_train is None:
         notes.append(noted("no_training_sample"))
-    level, axis = plan.confidence_level, plan.time_axis
-    return EvaluationData(scored, samples, averaged, metrics, tuple(models), horizon, level, axis)
+    return data
 
 
 # --- covariates -------------------------------------------------------------------------------------------
@@ -104,7 +102,12 @@ def usable_samples(
     if not (parts or covariates is None or isinstance(covariates, str)):
         raise ValueError("x_test is needed where covariates are named.")
     tables: dict[str, Covariates] = {}
-    reading = [adjustment for adjustment in adjustments.values() if _reads_covariates(adjustment)]
+    reading = [
+        adjustment
+        for adjustment in adjustments.values()
+        if "covariates" in _needs(adjustment)
+        or (isinstance(adjustment, Imputation) and "everything" in adjustment.given)
+    ]
     if parts and covariates is not None:
         try:
             chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
@@ -114,8 +117,14 @@ def usable_samples(
                 raise
     train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
     usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
-    _check_needs(usable, adjustments)
-    fitted_to = {"x_test" if fitted_to_test(adjustment, usable) else "x_train" for adjustment in reading}
+    for name, adjustment in adjustments.items():
+        x = usable.x_test if _fitted_to_test(adjustment, usable) else usable.x_train
+        if "covariates" in _needs(adjustment) and x is None:
+            lacking = "x_test" if usable.x_test is None else "x_train"
+            raise ValueError(
+                f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
+            )
+    fitted_to = {"x_test" if _fitted_to_test(adjustment, usable) else "x_train" for adjustment in reading}
     return usable, _about_levels({name: table for name, table in tables.items() if name in fitted_to})
 
 
@@ -127,7 +136,7 @@ def about_censoring(samples: Samples) -> list[Note]:
     return unmarked_end(by_name) + ended_by_reason(by_name)
 
 
-def fitted_to_test(adjustment: Adjustment | Fitted, samples: Samples) -> bool:
+def _fitted_to_test(adjustment: Adjustment | Fitted, samples: Samples) -> bool:
     """Whether an adjustment is fitted to the test sample, or, fitted already, is applied to it alone."""
     needs_predictions = bool(_needs(adjustment) & {"prediction", "predictions"})
     return samples.train is None or isinstance(adjustment, Fitted) or needs_predictions
@@ -135,23 +144,6 @@ def fitted_to_test(adjustment: Adjustment | Fitted, samples: Samples) -> bool:
 
 def _needs(adjustment: Adjustment | Fitted) -> frozenset[str]:
     return (adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment).needs
-
-
-def _reads_covariates(adjustment: Adjustment | Fitted) -> bool:
-    """Whether an adjustment is given covariates, where there are any."""
-    given_all = isinstance(adjustment, Imputation) and "everything" in adjustment.given
-    return given_all or "covariates" in _needs(adjustment)
-
-
-def _check_needs(samples: Samples, adjustments: Mapping[str, Adjustment | Fitted]) -> None:
-    """Refuse an adjustment that needs covariates where the sample that it learns from has none."""
-    for name, adjustment in adjustments.items():
-        x = samples.x_test if fitted_to_test(adjustment, samples) else samples.x_train
-        if "covariates" in _needs(adjustment) and x is None:
-            lacking = "x_test" if samples.x_test is None else "x_train"
-            raise ValueError(
-                f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
-            )
 
 
 def _is_outcome(x: Any) -> bool:
@@ -170,39 +162,16 @@ def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
             levels = table.levels_seen(k)
             if len(levels) > 1:
                 samples_of.setdefault((table.labels[k], len(levels), levels[0]), []).append(name)
-    return [
-        noted(
-            "categorical",
-            covariate=covariate,
-            levels=n_levels,
-            reference=reference,
-            sample=None if len(names) == len(tables) else names[0],
-        )
-        for (covariate, n_levels, reference), names in samples_of.items()
-    ]
-
-
-# --- predictions ------------------------------------------------------------------------------------------
-
-
-def about_predictions(predicted: Any, predictions: Predicted, model: str) -> list[Note]:
-    """Return what was decided in reading the predictions of a model."""
-    if isinstance(predicted, tuple) and len(predicted) == 2:
-        predicted = predicted[1]
     notes = []
-    if is_foreign(predicted):
-        notes.append(noted("from_another_library", model=model, kind=kind_of(predicted)))
-    return [*notes, *rounded(predictions.n_rounded, model), *matching_note(predictions.matched, model)]
+    for (covariate, n_levels, reference), names in samples_of.items():
+        one = None if len(names) == len(tables) else names[0]
+        notes.append(
+            noted("categorical", covariate=covariate, levels=n_levels, reference=reference, sample=one)
+        )
+    return notes
 
 
-def rounded(n_rounded: int, model: str) -> list[Note]:
-    """Return a note where some probabilities of a model are off by rounding."""
-    return [noted("rounded", model=model, n=n_rounded)] if n_rounded else []
-
-
-def matching_note(how: Matching | None, model: str | None = None, **values: Any) -> list[Note]:
-    """Return how predictions were matched to the test subjects, where their labels leave room for doubt."""
-    return [] if how is None else [noted(f"matched_by_{how}", model=model, **values)]
+# --- times ------------------------------------------------------------------------------------------------
 
 
 def _too_short(predictions: Mapping[str, Predicted], end: float, argument: str) -> dict[str, Exception]:
@@ -217,27 +186,19 @@ def _too_short(predictions: Mapping[str, Predicted], end: float, argument: str) 
     }
 
 
-# --- times ------------------------------------------------------------------------------------------------
-
-
 def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]:
     """Return the times to score at as far as the samples decide it, and why they end where they do."""
     if plan.times is not None:
         times = np.array(plan.times)
         _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
         return times, Horizon(float(times.max()), "times", "the times were given")
-    return _by_rule(samples, plan.horizon)
-
-
-def _by_rule(samples: Samples, horizon: str | float | AtRisk | None) -> tuple[FloatArray, Horizon]:
-    """Return equally spaced times up to a horizon, or up to the default one, and why they end there."""
-    rule = DEFAULT_HORIZON if horizon is None else horizon
+    rule = DEFAULT_HORIZON if plan.horizon is None else plan.horizon
     both = "the test sample" if samples.train is None else "both samples"
     reason = f"the last time of {both}" if rule == "t_max" else "as asked"
     if isinstance(rule, AtRisk):
         reason = f"the largest time with at least {100 * rule.share:g} % of {both} at risk"
     grid = _grid(samples, N_TIMES, rule)
-    return grid, Horizon(float(grid[-1]), "default" if horizon is None else "asked", reason)
+    return grid, Horizon(float(grid[-1]), "default" if plan.horizon is None else "asked", reason)
 
 
 def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray:
@@ -262,10 +223,13 @@ def _within_predictions(
     return _grid(samples, N_TIMES, end), Horizon(end, "predictions", reason)
 
 
-def _moved_by_times(samples: Samples, predictions: Mapping[str, Predicted], horizon: Horizon) -> list[Note]:
+def _moved_by_times(
+    plan: Plan, samples: Samples, predictions: Mapping[str, Predicted], horizon: Horizon
+) -> list[Note]:
     """Return a note where scores end elsewhere than they would without the times given."""
     try:
-        otherwise = _within_predictions(samples, predictions, *_by_rule(samples, None))[1]
+        without = times_of_samples(replace(plan, times=None), samples)
+        otherwise = _within_predictions(samples, predictions, *without)[1]
     except ValueError:  # without times there would be no scores
         return []
     if np.isclose(horizon.time, otherwise.time, rtol=1e-9, atol=0.0):
@@ -295,26 +259,21 @@ def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predicted], horizo
 
 
 def _metrics(
-    plan: Plan,
-    y: Survival,
-    grid: TimeGrid,
-    predictions: Mapping[str, Predicted],
-    refused: Mapping[str, Exception],
-    horizon: Horizon,
-    notes: list[Note],
+    plan: Plan, data: EvaluationData, refused: Mapping[str, Exception], notes: list[Note]
 ) -> tuple[Metric, ...]:
     """The metrics that score, those at single times at each of these."""
-    at, metrics = plan.at, plan.metrics
-    if at is None and plan.default_metrics:
-        at, decided = _default_times(y, grid.times, predictions, plan.time_axis)
-        notes += decided
+    at, metrics, horizon = plan.at or (), plan.metrics, data.horizon
+    if plan.default_metrics:
+        predicted = sorted({one.time for one in data.predictions.values() if isinstance(one, PredictionsAt)})
+        if plan.at is None:
+            at, decided = _default_times(data, predicted)
+            notes += decided
+        metrics = _default_metrics([t for t in predicted if t in at], data.predictions)
     if at and at[-1] > horizon.time:
         raise ValueError(f"at must not pass {horizon.time:g}, {horizon.reason}, but has {at[-1]:g}.")
-    if plan.default_metrics:
-        metrics = _default_metrics(at or (), predictions)
-    wanted = at_single_times(metrics, at or ())
-    able, left_out = _scorable(wanted, predictions, grid, plan.default_metrics, refused)
-    notes += [*left_out, *_unscored(able, predictions, grid)]
+    wanted = at_single_times(metrics, at)
+    able, left_out = _scorable(wanted, data, refused, plan.default_metrics)
+    notes += [*left_out, *_unscored(able, data)]
     return tuple(by.in_unit(plan.time_axis.unit) for by in able)
 
 
@@ -331,23 +290,21 @@ def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Met
 
 
 def _default_metrics(at: Sequence[float], predictions: Mapping[str, Predicted]) -> tuple[Metric, ...]:
-    """Return the default metrics; where models predict at one time alone, with the Brier score there.
+    """Return the default metrics, and the Brier score at the times that models predict at alone.
 
     That score comes first where it compares models, and the first of the default ones would not.
     """
     first, *others = as_metrics(DEFAULT_METRICS)
-    there = [BrierScore(t) for t in _single_predictions(predictions) if t in at]
+    there = [BrierScore(t) for t in at]
     curves = [model for model in predictions.values() if isinstance(model, Predictions)]
     return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
 
 
-def _default_times(
-    y: Survival, times: FloatArray, predictions: Mapping[str, Predicted], axis: TimeAxis
-) -> tuple[tuple[float, ...], list[Note]]:
-    """Return a few single times within ``times``, and a note that says which and why."""
-    predicted, quartiles = _single_predictions(predictions), list[float]()
-    if not all(isinstance(model, PredictionsAt) for model in predictions.values()):
-        first, end = float(times.min()), float(times.max())
+def _default_times(data: EvaluationData, predicted: list[float]) -> tuple[tuple[float, ...], list[Note]]:
+    """Return quartiles and times that are ``predicted``, and a note that says which and why."""
+    y, quartiles = data.samples.y_test, list[float]()
+    if not all(isinstance(model, PredictionsAt) for model in data.predictions.values()):
+        first, end = float(data.grid.sorted[0]), data.grid.last
         event_times = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
         levels = np.quantile(event_times, _QUARTILES).tolist() if event_times.size else []
         quartiles = sorted({_in_two_digits(t, end) for t in levels})
@@ -355,13 +312,8 @@ def _default_times(
     at = {time_in_name(t): t for t in (*quartiles, *predicted)}
     if not at:
         return (), []
-    note = noted("single_times", quartiles=quartiles, predicted=predicted, unit=axis.unit)
+    note = noted("single_times", quartiles=quartiles, predicted=predicted, unit=data.time_axis.unit)
     return tuple(sorted(at.values())), [note]
-
-
-def _single_predictions(predictions: Mapping[str, Predicted]) -> list[float]:
-    """The times of models that predict at one time alone."""
-    return sorted({model.time for model in predictions.values() if isinstance(model, PredictionsAt)})
 
 
 def _in_two_digits(t: float, end: float) -> float:
@@ -374,32 +326,28 @@ def _in_two_digits(t: float, end: float) -> float:
 
 
 def _scorable(
-    metrics: Sequence[Metric],
-    predictions: Mapping[str, Predicted],
-    times: TimeGrid,
-    as_a_set: bool,
-    refused: Mapping[str, Exception],
+    metrics: Sequence[Metric], data: EvaluationData, refused: Mapping[str, Exception], as_a_set: bool
 ) -> tuple[tuple[Metric, ...], list[Note]]:
     """Return the metrics that can score a model, and a note on those left out; one given by name is refused instead.
 
     The other times of a metric that can score a model at one of several are left out.
     """
-    able = [by for by in metrics if any(by.can_score(model, times) for model in predictions.values())]
+    able = [by for by in metrics if data.scored_by(by)]
     lost = [by for by in metrics if by not in able]
     families = {by.family for by in able}
     hopeless = [by for by in lost if not (families if as_a_set else by.family in families)]
     if hopeless:
-        why = "; ".join(f"{name!r} {model.limit}" for name, model in predictions.items())
+        why = "; ".join(f"{name!r} {model.limit}" for name, model in data.predictions.items())
         others = "".join(f" {name!r} is refused: {fault}" for name, fault in refused.items())
         raise ValueError(f"metric {hopeless[0].name!r} needs survival curves, but {why}.{others}")
     return tuple(able), [noted("metrics_left_out", metrics=[by.name for by in lost])] if lost else []
 
 
-def _unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predicted], times: TimeGrid) -> list[Note]:
+def _unscored(metrics: Sequence[Metric], data: EvaluationData) -> list[Note]:
     """Return why models that predict no survival curves have no value by some metrics."""
     notes = []
-    for name, model in predictions.items():
-        left = [by for by in metrics if not by.can_score(model, times)]
+    for name, model in data.predictions.items():
+        left = [by for by in metrics if not by.can_score(model, data.grid)]
         time = model.time if isinstance(model, PredictionsAt) else None
         if left and time is not None and len(left) < len(metrics):
             notes.append(noted("only_at_one_time", model=name, time=time))

@@ -20,6 +20,7 @@ from cocensor._checks import (
     read_only,
     to_numpy,
 )
+from cocensor._namespaces import is_foreign, kind_of
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, one_blas_thread
 from cocensor.adjustments import Adjustment, Fitted, Oracle
@@ -42,7 +43,6 @@ from cocensor.study.prepare import (
     DEFAULT_HORIZON,
     N_TIMES,
     about_censoring,
-    about_predictions,
     prepared,
     times_of_samples,
     usable_samples,
@@ -399,7 +399,13 @@ def _predictions(
         except (TypeError, ValueError) as fault:
             refused[name] = fault
             continue
-        notes += about_predictions(model, predictions[name], name)
+        source, read = model[1] if isinstance(model, tuple) and len(model) == 2 else model, predictions[name]
+        if is_foreign(source):
+            notes.append(noted("from_another_library", model=name, kind=kind_of(source)))
+        if read.n_rounded:
+            notes.append(noted("rounded", model=name, n=read.n_rounded))
+        if read.matched is not None:
+            notes.append(noted(f"matched_by_{read.matched}", model=name))
     return predictions, refused
 
 
