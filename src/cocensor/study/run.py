@@ -465,9 +465,7 @@ def survival_scorer(
     """
     [chosen] = as_metrics(metric)
     if times is not None:
-        if horizon is not None:
-            raise ValueError("horizon must be None where times are given: they end where it lies.")
-        grid = as_scored_times(times, [chosen])
+        grid = as_scored_times(times, [chosen], horizon)
     elif y_train is not None:
         grid = time_grid(
             y_train, n=N_TIMES, horizon={"at_risk": DEFAULT_HORIZON.share} if horizon is None else horizon
