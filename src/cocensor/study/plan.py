@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -395,10 +395,11 @@ def _in_short(value: AskedAdjustment) -> str:
         return adjustment_label(value)
     if isinstance(value, Fitted):
         return f"{_in_short(value.adjustment)}, fitted"
-    if not is_dataclass(value):
+    instance: Any = value
+    if not is_dataclass(type(value)):
         return repr(value)
-    set_apart, instance = [], cast(Any, value)
-    for setting in fields(value):
+    set_apart = []
+    for setting in fields(instance):
         try:  # a default may not go with the other settings
             is_default = bool(replace(instance, **{setting.name: setting.default}) == value)
         except (TypeError, ValueError):
