@@ -60,10 +60,7 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class AssumedCopula:
-    """The copula that adjustments by name assume; ``hint`` is behind a "selected" one.
-
-    "unused" is one that no adjustment takes from the plan.
-    """
+    """The copula that adjustments by name assume; "unused" if none does. ``hint`` is behind a "selected" one."""
 
     copula: Copula = field(default_factory=Independence)
     origin: Literal["selected", "given", "independence", "unused"] = "unused"
@@ -81,7 +78,7 @@ class Streamed:
     rows: Rows = field(repr=False)
     #: The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     metrics: frozenset[str]
-    #: Numbers of all subjects at risk at some times, and of events and censorings before the next.
+    #: Of all subjects.
     risk_table: RiskTable = field(repr=False)
     #: Numbers of dropouts by reason, the most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -102,12 +99,10 @@ class EvaluationData:
     grid: TimeGrid
     metrics: tuple[Metric, ...]
     models: tuple[str, ...]
-    #: The end of the interval that scores are averaged over, and why.
     horizon: Horizon
     #: The level of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
     time_axis: TimeAxis = field(default_factory=TimeAxis)
-    #: The copula of adjustments that take it from the plan, and where it is from.
     assumed: AssumedCopula = field(default_factory=AssumedCopula)
     #: The library of the frames that tables are made with; None for pandas or pyarrow.
     library: Any = field(default=None, repr=False)
@@ -228,12 +223,9 @@ class ResampledData(EvaluationData):
     @classmethod
     def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
         """Return the data of a resample, without intervals of its own."""
-        values: dict[str, Any] = {
-            field.name: getattr(everyone, field.name) for field in fields(EvaluationData)
-        }
+        values = {field.name: getattr(everyone, field.name) for field in fields(EvaluationData)}
         values |= {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
-        values |= {"confidence_level": None, "streamed": None}
-        return cls(**values, everyone=everyone, resample=resample)
+        return cls(**values | {"confidence_level": None}, everyone=everyone, resample=resample)
 
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:
@@ -254,7 +246,7 @@ class SuggestedCopula:
 
     #: None where none could be made; ``notes`` say why.
     choice: CopulaChoice | None
-    #: The conditioning of event and dropout: on what the imputation model conditions on, the covariates of the
+    #: What event and dropout are conditioned on: what the imputation model conditions on, the covariates of the
     #: sample, or nothing; "own" where a choice was handed over.
     given: Literal["imputation", "covariates", "nothing", "own"]
     #: The columns of what was conditioned on.
@@ -270,37 +262,26 @@ class SuggestedCopula:
 
     def to_dict(self) -> dict[str, Any]:
         """The candidates and what they were chosen given, as JSON can hold it."""
-        numbers: dict[str, Any] = {
-            "given": self.given,
-            "columns": list(self.columns),
-            "sample": self.sample,
-            "statement": self.statement,
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        notes = [note.to_dict() for note in self.notes]
+        numbers: dict[str, Any] = {"given": self.given, "columns": list(self.columns), "sample": self.sample}
+        numbers |= {"statement": self.statement, "notes": notes}
         if self.choice is None:
             return numbers
-        chosen = self.choice.copula
-        return numbers | {
-            "family": chosen.name,
-            "theta": float(chosen.theta),
-            "tau": float(chosen.tau),
-            "how": self.choice.how,
-            "candidates": [
-                {
-                    "family": name,
-                    "theta": float(model.copula.theta),
-                    "tau": float(model.copula.tau),
-                    "train_nll": finite(-model.loglik_ / model.n_),
-                    "validation_nll": finite(self.choice.validation[name]),
-                    "converged": bool(model.converged_),
-                    "chosen": name == chosen.name,
-                }
-                for name, model in self.choice.models.items()
-            ],
-        }
+        chosen, candidates = self.choice.copula, []
+        for name, model in self.choice.models.items():
+            validation = finite(self.choice.validation[name])
+            losses = {"train_nll": finite(-model.loglik_ / model.n_), "validation_nll": validation}
+            traits = {"converged": bool(model.converged_), "chosen": name == chosen.name}
+            candidates.append({**_parameters(name, model.copula), **losses, **traits})
+        numbers |= _parameters(chosen.name, chosen)
+        return {**numbers, "how": self.choice.how, "candidates": candidates}
 
     def __repr__(self) -> str:
         return escaped(self.statement)
+
+
+def _parameters(family: str, copula: Copula) -> dict[str, Any]:
+    return {"family": family, "theta": float(copula.theta), "tau": float(copula.tau)}
 
 
 def suggest_copula(samples: Samples, shared: Fitted | None) -> SuggestedCopula:
