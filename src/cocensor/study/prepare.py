@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_length
+from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments import Adjustment, Fitted, Imputation
@@ -34,6 +35,8 @@ from cocensor.study.plan import (
 N_TIMES = 100
 DEFAULT_HORIZON = AtRisk(0.05)
 _QUARTILES = (0.25, 0.5, 0.75)
+# Files may write one and the same time with other last digits.
+_ROUNDING = 1e-9
 
 
 def prepared(
@@ -74,7 +77,36 @@ def prepared(
     return data
 
 
-# --- covariates -------------------------------------------------------------------------------------------
+# --- samples ----------------------------------------------------------------------------------------------
+
+
+def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
+    """Return the event times of all subjects, which agree with what was observed of them."""
+    times = as_times(as_vector(values, name), name)
+    check_length(times, name, len(y), "y_test")
+    off, slack = times - y.time, _ROUNDING * y.time
+    other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
+    for bad, observed, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was "
+                f"at {y.time[row]:.9g}."
+            )
+    return times
+
+
+def as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
+    """Return labels of the fold that each of ``n`` test subjects was left out in."""
+    if folds is None:
+        return None
+    check_length(folds, "folds", n, "y_test")
+    labels = to_numpy(folds, "folds")
+    if labels.ndim != 1:
+        raise ValueError(f"folds must have one label per test subject, but its shape is {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"folds has no label in row {int(np.argmax(np.isnan(labels)))}.")
+    return read_only(labels)
 
 
 def usable_samples(

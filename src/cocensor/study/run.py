@@ -9,17 +9,7 @@ from typing import Any, Never
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import (
-    FloatArray,
-    Progress,
-    as_times,
-    as_vector,
-    check_length,
-    check_number,
-    library_of,
-    read_only,
-    to_numpy,
-)
+from cocensor._checks import FloatArray, Progress, check_number, library_of
 from cocensor._namespaces import is_foreign, kind_of
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, one_blas_thread
@@ -43,6 +33,8 @@ from cocensor.study.prepare import (
     DEFAULT_HORIZON,
     N_TIMES,
     about_censoring,
+    as_folds,
+    as_true_times,
     prepared,
     times_of_samples,
     usable_samples,
@@ -66,8 +58,6 @@ NOT_YET = {
 }
 #: The name of the scores by the true event times.
 TRUTH = "truth"
-# Files may write one and the same time with other last digits.
-_ROUNDING = 1e-9
 
 
 def evaluate(
@@ -105,8 +95,7 @@ def evaluate(
         An array (n_test,) is a risk score, the higher the riskier: metrics of order alone, ``"auc"`` and
         ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
         metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are
-        refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a refusal. The
-        others are scored without it.
+        refused, or a ``ValueError`` in the place of a model, has no scores, and a note says why.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -133,10 +122,9 @@ def evaluate(
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
     copula : None, Copula, CopulaChoice or "select"
-        The dependence of event and dropout given the predictions and any covariates, for adjustments by name
-        that rest on a copula: none by default, that is, independence. Data cannot check it: see
-        :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.suggest_copula` for the one that fits best. With a given
-        or selected copula the verdict rests on it.
+        The dependence of event and dropout given the predictions and any covariates, for adjustments by name that rest
+        on a copula, and for the verdict; by default independence. Data cannot check it: see
+        :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.suggest_copula` for the one that fits best.
     covariates : "all", names or numbers of columns, or None
         Which columns adjustments may be given; estimators predict from all of ``x_test``. Texts and categories become
         indicators of their levels in the sample that an adjustment is fitted to. None goes on without.
@@ -148,17 +136,13 @@ def evaluate(
         For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
         them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
-        Of the intervals of scores and differences. They are about the given, trained models in the population of the
-        test sample, up to the horizon, and assume that the copula is correct where a score rests on one. None computes
-        none.
+        Of the intervals of scores and differences; None for no intervals. They are about the given, trained models in
+        the population of the test sample, up to the horizon, and take the copula as correct where a score rests on it.
     time_name, time_unit : str, optional
-        What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
-        converted.
-    n_resamples : int, optional
+        What time is called, such as "rfstime", and its unit, such as "days", wherever shown; nothing is converted.
+    n_resamples, seed : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
-    seed : int
-        Of the bootstrap.
     progress : callable, optional
         Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
     **unsupported
@@ -177,8 +161,7 @@ def evaluate(
     standard errors, by more than 1 %).
 
     A frame or column of pandas whose labels are those of ``x_test``, or of ``y_test``, is put into their order; one
-    that is merely numbered, or has no labels, is taken by position; one that has other labels is refused. A note says
-    which, where it matters.
+    without labels, or merely numbered, is taken by position, with a note where it matters; other labels are refused.
 
     Examples
     --------
@@ -250,7 +233,7 @@ def run(
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
-    given = Samples.of(test, x_test, train, x_train, _as_folds(folds, len(test)))
+    given = Samples.of(test, x_test, train, x_train, as_folds(folds, len(test)))
     fits = dict(fits or {})
     given_adjustments = {
         planned.name: fits.get(planned.name, planned.adjustment) for planned in plan.adjustments
@@ -340,36 +323,6 @@ def build_evaluation(
     evaluation = Evaluation(plan, data, results, (*notes, *about), truth=truth)
     notes = (*evaluation.notes, *read_as_steps(evaluation))
     return replace(evaluation, checks=find_checks(evaluation), notes=notes)
-
-
-def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
-    """Return the event times of all subjects, which agree with what was observed of them."""
-    times = as_times(as_vector(values, name), name)
-    check_length(times, name, len(y), "y_test")
-    off = times - y.time
-    slack = _ROUNDING * y.time
-    other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
-    for bad, observed, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was "
-                f"at {y.time[row]:.9g}."
-            )
-    return times
-
-
-def _as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
-    """Return labels of the fold that each of ``n`` test subjects was left out in."""
-    if folds is None:
-        return None
-    check_length(folds, "folds", n, "y_test")
-    labels = to_numpy(folds, "folds")
-    if labels.ndim != 1:
-        raise ValueError(f"folds must have one label per test subject, but its shape is {labels.shape}.")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"folds has no label in row {int(np.argmax(np.isnan(labels)))}.")
-    return read_only(labels)
 
 
 def _check_names(models: Any) -> None:
@@ -487,7 +440,7 @@ def survival_scorer(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorer:
-    """What :func:`survival_scorer` returns; called with a fitted estimator, covariates and outcomes."""
+    """What :func:`survival_scorer` returns."""
 
     metric: Metric
     adjustment: Adjustment | Fitted
