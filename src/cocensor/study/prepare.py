@@ -23,14 +23,7 @@ from cocensor.data.times import TimeGrid
 from cocensor.metrics import BrierScore, Metric, time_grid
 from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon
-from cocensor.study.plan import (
-    DEFAULT_METRICS,
-    AtRisk,
-    Plan,
-    as_metrics,
-    check_differ,
-    takes_single_times,
-)
+from cocensor.study.plan import DEFAULT_METRICS, AtRisk, Plan, as_metrics, check_differ, takes_single_times
 
 N_TIMES = 100
 DEFAULT_HORIZON = AtRisk(0.05)

@@ -235,13 +235,10 @@ def run(
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     given = Samples.of(test, x_test, train, x_train, as_folds(folds, len(test)))
     fits = dict(fits or {})
-    given_adjustments = {
-        planned.name: fits.get(planned.name, planned.adjustment) for planned in plan.adjustments
-    }
-    samples, notes = usable_samples(given, plan.covariates, given_adjustments)
+    unfitted = {planned.name: planned.adjustment for planned in plan.adjustments}
+    samples, notes = usable_samples(given, plan.covariates, {**unfitted, **fits})
     notes += about_censoring(samples)
     times = times_of_samples(plan, samples)
-    _check_names(models)
     given_times = None if plan.times is None else np.array(plan.times)
     predictions, refused = _predictions(models, x_test, given_times, test, notes)
     data = prepared(plan, samples, predictions, refused, tuple(models), times, notes)
@@ -325,8 +322,10 @@ def build_evaluation(
     return replace(evaluation, checks=find_checks(evaluation), notes=notes)
 
 
-def _check_names(models: Any) -> None:
-    """Refuse models without a name each."""
+def _predictions(
+    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
+) -> tuple[dict[str, Predicted], dict[str, Exception]]:
+    """Return the predictions of every model by name, and why a model has none; refuse models without a name."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict of names and predictions, but is of type {type(models).__name__}."
@@ -336,12 +335,6 @@ def _check_names(models: Any) -> None:
     for name in models:
         if not isinstance(name, str) or not name:
             raise TypeError(f"models must have strings as names, but one is {name!r}.")
-
-
-def _predictions(
-    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
-) -> tuple[dict[str, Predicted], dict[str, Exception]]:
-    """Return the predictions of every model by name, and why a model has none."""
     predictions, refused = dict[str, Predicted](), dict[str, Exception]()
     given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
     for name, model in models.items():
