@@ -195,10 +195,9 @@ def _is_same(samples: Samples) -> bool:
     if samples.x_train is not None and samples.x_test is not None:
         x = Covariates.joined((samples.x_train, samples.x_test)).values
         of_train, of_test = np.hstack((of_train, x[: len(train)])), np.hstack((of_test, x[len(train) :]))
-    if np.array_equal(of_train, of_test):
-        return True
-    many = np.unique(test.time).size >= _MANY_TIMES
-    return many and np.array_equal(_sorted_rows(of_train), _sorted_rows(of_test))
+    if np.unique(test.time).size >= _MANY_TIMES:
+        of_train, of_test = _sorted_rows(of_train), _sorted_rows(of_test)
+    return np.array_equal(of_train, of_test)
 
 
 def _sorted_rows(rows: FloatArray) -> FloatArray:

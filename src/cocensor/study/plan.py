@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import (
-    FloatArray,
     as_times,
     as_tuple,
     as_vector,
     check_choice,
     check_number,
     check_whole,
-    read_only,
     refuse_first,
 )
 from cocensor._notes import Note, noted
@@ -181,13 +179,8 @@ class Plan:
         """
         by_default = isinstance(metrics, str) and metrics == "default"
         chosen = as_metrics(DEFAULT_METRICS if by_default else metrics, named("metrics"))
-        scored: tuple[float, ...] | None = None
-        if times is not None:
-            scored = tuple(as_scored_times(times, chosen, horizon, named("horizon")).tolist())
         if confidence_level is not None:
             confidence_level = check_number(confidence_level, named("confidence_level"), lower=0.0, upper=1.0)
-        if n_resamples is not None:
-            n_resamples = check_whole(n_resamples, named("n_resamples"), 2)
         if isinstance(sensitivity, Mapping):
             sensitivity = SensitivityPlan.of(**sensitivity, named=named)
         as_set = adjustments if isinstance(adjustments, str) and adjustments in SETS else None
@@ -196,13 +189,13 @@ class Plan:
             as_set,
             chosen,
             by_default,
-            scored,
+            _as_scored_times(times, chosen, horizon, named("horizon")),
             _as_single_times(at, chosen, named("at")),
             _as_horizon(horizon, named("horizon")),
             _as_copula(copula, named("copula")),
             _as_columns(covariates),
             confidence_level,
-            n_resamples,
+            None if n_resamples is None else check_whole(n_resamples, named("n_resamples"), 2),
             check_whole(seed, named("seed"), 0),
             TimeAxis(time_name, time_unit),
             sensitivity or SensitivityPlan(),
@@ -262,18 +255,20 @@ def check_differ(metrics: Sequence[Metric], name: str = "metrics") -> None:
         raise ValueError(f"{name} must have different names, but are {', '.join(names)}.")
 
 
-def as_scored_times(
-    times: npt.ArrayLike, metrics: Sequence[Metric], horizon: HorizonRule = None, name: str = "horizon"
-) -> FloatArray:
-    """Times to score at, in any order, that span an interval unless every metric picks its own time."""
+def _as_scored_times(
+    times: Any, metrics: Sequence[Metric], horizon: HorizonRule, name: str
+) -> tuple[float, ...] | None:
+    """Return times to score at, in any order, that span an interval unless every metric picks its own time."""
+    if times is None:
+        return None
     if horizon is not None:
         raise ValueError(f"{name} must be None where times are given: they end where it lies.")
     if all(by.single_times == "only" or by.at is not None for by in metrics):
-        return TimeGrid.of(times).times
-    grid = as_times(as_vector(times, "times", copy=True), "times")
+        return tuple(TimeGrid.of(times).times.tolist())
+    grid = as_times(as_vector(times, "times"), "times")
     if not grid.size or grid.min() == grid.max():
         raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
-    return read_only(grid)
+    return tuple(grid.tolist())
 
 
 def takes_single_times(by: Metric) -> bool:

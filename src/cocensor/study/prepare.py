@@ -45,13 +45,8 @@ def prepared(
 
     ``refused`` are why models have no predictions; ``times`` are from :func:`times_of_samples`.
     """
-    (grid, horizon), faults = times, dict(refused)
-    if plan.times is not None or plan.horizon is not None:
-        faults |= _too_short(predictions, horizon.time, "horizon" if plan.times is None else "times")
-    scored = {name: model for name, model in predictions.items() if name not in faults}
-    grid, horizon = _within_predictions(samples, scored, grid, horizon)
-    faults |= _outside_horizon(scored, horizon)
-    scored = {name: model for name, model in scored.items() if name not in faults}
+    faults = dict(refused)
+    scored, grid, horizon = _that_reach(plan, samples, predictions, times, faults)
     if not scored:
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
@@ -77,15 +72,15 @@ def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatAr
     """Return the event times of all subjects, which agree with what was observed of them."""
     times = as_times(as_vector(values, name), name)
     check_length(times, name, len(y), "y_test")
-    off, slack = times - y.time, _ROUNDING * y.time
-    other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
-    for bad, observed, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was "
-                f"at {y.time[row]:.9g}."
-            )
+    off = times - y.time
+    bad = np.where(y.event, np.abs(off), -off) > _ROUNDING * y.time
+    if bad.any():
+        row = int(np.argmax(bad))
+        rule, observed = ("be the time of", "event") if y.event[row] else ("not lie before", "censoring")
+        raise ValueError(
+            f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was at "
+            f"{y.time[row]:.9g}."
+        )
     return times
 
 
@@ -199,18 +194,6 @@ def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
 # --- times ------------------------------------------------------------------------------------------------
 
 
-def _too_short(predictions: Mapping[str, Predicted], end: float, argument: str) -> dict[str, Exception]:
-    """Return why predictions that are not known up to the ``end`` of an argument are left out."""
-    verb = "reach" if argument == "times" else "is"
-    return {
-        name: ValueError(
-            f"{argument} must not pass {model.end:g}, the end of models[{name!r}], but {verb} {end:g}."
-        )
-        for name, model in predictions.items()
-        if isinstance(model, Predictions) and model.end < end
-    }
-
-
 def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]:
     """Return the times to score at as far as the samples decide it, and why they end where they do."""
     if plan.times is not None:
@@ -230,6 +213,34 @@ def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray
     """Return equally spaced times that all samples reach."""
     rule = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
     return time_grid(samples.learned_from.y, samples.y_test, n=n, horizon=rule)
+
+
+def _that_reach(
+    plan: Plan,
+    samples: Samples,
+    predictions: Mapping[str, Predicted],
+    times: tuple[FloatArray, Horizon],
+    faults: dict[str, Exception],
+) -> tuple[dict[str, Predicted], FloatArray, Horizon]:
+    """Return the predictions that can be scored, and the times that they reach; ``faults`` get why others cannot."""
+    grid, horizon = times
+    if plan.times is not None or plan.horizon is not None:
+        asked, verb = ("horizon", "is") if plan.times is None else ("times", "reach")
+        for name, model in predictions.items():
+            if isinstance(model, Predictions) and model.end < horizon.time:
+                end = f"{model.end:g}, the end of models[{name!r}]"
+                faults[name] = ValueError(f"{asked} must not pass {end}, but {verb} {horizon.time:g}.")
+    known = {name: model for name, model in predictions.items() if name not in faults}
+    grid, horizon = _within_predictions(samples, known, grid, horizon)
+    for name, model in known.items():
+        if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time:
+            why = (
+                f"but scores end at {horizon.time:g}, {horizon.reason}."
+                if model.time
+                else "before any event."
+            )
+            faults[name] = ValueError(f"models[{name!r}] {model.limit}, {why}")
+    return {name: model for name, model in known.items() if name not in faults}, grid, horizon
 
 
 def _within_predictions(
@@ -260,16 +271,6 @@ def _moved_by_times(
     if np.isclose(horizon.time, otherwise.time, rtol=1e-9, atol=0.0):
         return []
     return [noted("horizon_by_times", time=horizon.time, otherwise=otherwise.time, reason=otherwise.reason)]
-
-
-def _outside_horizon(predictions: Mapping[str, Predicted], horizon: Horizon) -> dict[str, Exception]:
-    """Return why predictions at one time alone cannot be scored: it is 0, or past the end."""
-    end = f"but scores end at {horizon.time:g}, {horizon.reason}."
-    return {
-        name: ValueError(f"models[{name!r}] {model.limit}, {end if model.time else 'before any event.'}")
-        for name, model in predictions.items()
-        if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time
-    }
 
 
 def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predicted], horizon: Horizon) -> FloatArray:

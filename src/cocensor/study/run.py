@@ -9,7 +9,7 @@ from typing import Any, Never
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, Progress, check_number, library_of
+from cocensor._checks import FloatArray, Progress, library_of, read_only
 from cocensor._namespaces import is_foreign, kind_of
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, one_blas_thread
@@ -22,16 +22,14 @@ from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric, time_grid
+from cocensor.metrics import Metric
 from cocensor.metrics.scoring import chosen_adjustment
 from cocensor.study.checks import find_checks, read_as_steps
 from cocensor.study.data import AssumedCopula, EvaluationData, SuggestedCopula, suggest_copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import imputation_among
-from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, as_metrics, as_scored_times, given_fits
+from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
 from cocensor.study.prepare import (
-    DEFAULT_HORIZON,
-    N_TIMES,
     about_censoring,
     as_folds,
     as_true_times,
@@ -409,16 +407,13 @@ def survival_scorer(
     >>> bool((scores < 0).all())
     True
     """
-    [chosen] = as_metrics(metric)
-    if times is not None:
-        grid = as_scored_times(times, [chosen], horizon)
-    elif y_train is not None:
-        grid = time_grid(
-            y_train, n=N_TIMES, horizon={"at_risk": DEFAULT_HORIZON.share} if horizon is None else horizon
-        )
-    elif horizon is not None and not isinstance(horizon, str | Mapping):
-        end = check_number(horizon, "horizon", lower=0.0)
-        grid = time_grid(([end], [True]), n=N_TIMES, horizon=end)
+    plan = Plan.of(metrics=[metric], times=times, horizon=horizon)
+    [chosen] = plan.metrics
+    if plan.times is not None:
+        grid = read_only(np.array(plan.times))
+    elif y_train is not None or isinstance(plan.horizon, float):
+        sample = ([plan.horizon], [True]) if y_train is None else y_train
+        grid, _ = times_of_samples(plan, Samples.of(Survival.coerce(sample, "y_train")))
     else:
         raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
     under = chosen_adjustment(adjustment, copula)
