@@ -121,13 +121,10 @@ def usable_samples(
         check_same_order(row_labels(sample.x), sample.y.labels, (x, y))
     if not (parts or covariates is None or isinstance(covariates, str)):
         raise ValueError("x_test is needed where covariates are named.")
+    needs = {name: (a.adjustment if isinstance(a, Fitted) else a).needs for name, a in adjustments.items()}
+    given_all = {n for n, a in adjustments.items() if isinstance(a, Imputation) and "everything" in a.given}
+    reading = {name for name in adjustments if "covariates" in needs[name]} | given_all
     tables: dict[str, Covariates] = {}
-    reading = [
-        adjustment
-        for adjustment in adjustments.values()
-        if "covariates" in _needs(adjustment)
-        or (isinstance(adjustment, Imputation) and "everything" in adjustment.given)
-    ]
     if parts and covariates is not None:
         try:
             chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
@@ -135,16 +132,20 @@ def usable_samples(
         except ValueError:
             if reading or covariates != "all":
                 raise
-    train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
-    usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
+    fitted_to = set[str]()
     for name, adjustment in adjustments.items():
-        x = usable.x_test if _fitted_to_test(adjustment, usable) else usable.x_train
-        if "covariates" in _needs(adjustment) and x is None:
-            lacking = "x_test" if usable.x_test is None else "x_train"
+        # One that is fitted already is applied to the test sample alone.
+        to_test = samples.train is None or isinstance(adjustment, Fitted)
+        where = "x_test" if to_test or needs[name] & {"prediction", "predictions"} else "x_train"
+        if "covariates" in needs[name] and where not in tables:
+            lacking = "x_train" if "x_test" in tables else "x_test"
             raise ValueError(
                 f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
             )
-    fitted_to = {"x_test" if _fitted_to_test(adjustment, usable) else "x_train" for adjustment in reading}
+        if name in reading:
+            fitted_to.add(where)
+    train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
+    usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
     return usable, _about_levels({name: table for name, table in tables.items() if name in fitted_to})
 
 
@@ -154,16 +155,6 @@ def about_censoring(samples: Samples) -> list[Note]:
     if samples.y_train is not None and not samples.y_train.equals(samples.y_test):
         by_name["training sample"] = samples.y_train
     return unmarked_end(by_name) + ended_by_reason(by_name)
-
-
-def _fitted_to_test(adjustment: Adjustment | Fitted, samples: Samples) -> bool:
-    """Whether an adjustment is fitted to the test sample, or, fitted already, is applied to it alone."""
-    needs_predictions = bool(_needs(adjustment) & {"prediction", "predictions"})
-    return samples.train is None or isinstance(adjustment, Fitted) or needs_predictions
-
-
-def _needs(adjustment: Adjustment | Fitted) -> frozenset[str]:
-    return (adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment).needs
 
 
 def _is_outcome(x: Any) -> bool:
@@ -234,12 +225,9 @@ def _that_reach(
     grid, horizon = _within_predictions(samples, known, grid, horizon)
     for name, model in known.items():
         if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time:
-            why = (
-                f"but scores end at {horizon.time:g}, {horizon.reason}."
-                if model.time
-                else "before any event."
-            )
-            faults[name] = ValueError(f"models[{name!r}] {model.limit}, {why}")
+            end = f"but scores end at {horizon.time:g}, {horizon.reason}."
+            why = f"{model.limit}, {end if model.time else 'before any event.'}"
+            faults[name] = ValueError(f"models[{name!r}] {why}")
     return {name: model for name, model in known.items() if name not in faults}, grid, horizon
 
 
@@ -299,7 +287,7 @@ def _metrics(
         raise ValueError(f"at must not pass {horizon.time:g}, {horizon.reason}, but has {at[-1]:g}.")
     wanted = at_single_times(metrics, at)
     able, left_out = _scorable(wanted, data, refused, plan.default_metrics)
-    notes += [*left_out, *_unscored(able, data)]
+    notes += left_out
     return tuple(by.in_unit(plan.time_axis.unit) for by in able)
 
 
@@ -354,9 +342,9 @@ def _in_two_digits(t: float, end: float) -> float:
 def _scorable(
     metrics: Sequence[Metric], data: EvaluationData, refused: Mapping[str, Exception], as_a_set: bool
 ) -> tuple[tuple[Metric, ...], list[Note]]:
-    """Return the metrics that can score a model, and a note on those left out; one given by name is refused instead.
+    """Return the metrics that can score a model, and notes on those left out, and on those that not all models have.
 
-    The other times of a metric that can score a model at one of several are left out.
+    One given by name is refused instead, unless it can score a model at another time.
     """
     able = [by for by in metrics if data.scored_by(by)]
     lost = [by for by in metrics if by not in able]
@@ -366,18 +354,13 @@ def _scorable(
         why = "; ".join(f"{name!r} {model.limit}" for name, model in data.predictions.items())
         others = "".join(f" {name!r} is refused: {fault}" for name, fault in refused.items())
         raise ValueError(f"metric {hopeless[0].name!r} needs survival curves, but {why}.{others}")
-    return tuple(able), [noted("metrics_left_out", metrics=[by.name for by in lost])] if lost else []
-
-
-def _unscored(metrics: Sequence[Metric], data: EvaluationData) -> list[Note]:
-    """Return why models that predict no survival curves have no value by some metrics."""
-    notes = []
+    notes = [noted("metrics_left_out", metrics=[by.name for by in lost])] if lost else []
     for name, model in data.predictions.items():
-        left = [by for by in metrics if not by.can_score(model, data.grid)]
+        left = [by for by in able if not by.can_score(model, data.grid)]
         time = model.time if isinstance(model, PredictionsAt) else None
-        if left and time is not None and len(left) < len(metrics):
+        if left and time is not None and len(left) < len(able):
             notes.append(noted("only_at_one_time", model=name, time=time))
         elif left:
             labels = list(dict.fromkeys(map(label_without_time, left)))
             notes.append(noted("needs_curves", model=name, time=time, metrics=labels))
-    return notes
+    return tuple(able), notes

@@ -412,7 +412,7 @@ def bootstrapped(
             if stopped.is_set():
                 return replicate
             scores = scores_in_resample(drawn, results[name])
-            replicate[name] = _numbers(scores), tuple(dict.fromkeys(scores.notes_of("missing")))
+            replicate[name] = _numbers(scores), scores.notes_of("missing")
         resamples.count()
         return replicate
 
