@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -108,6 +108,8 @@ class EvaluationData:
     library: Any = field(default=None, repr=False)
     #: All test subjects, where these are more than are held.
     streamed: Streamed | None = None
+    #: Whom the subjects were drawn from, with replacement, and which rows of these they are.
+    drawn_from: tuple[EvaluationData, Rows] | None = field(default=None, repr=False)
 
     @property
     def times(self) -> FloatArray:
@@ -188,6 +190,9 @@ class EvaluationData:
         return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
 
     def _reference(self, grid: TimeGrid) -> Predicted:
+        if self.drawn_from is not None:  # the reference curve is one like the others, and stays as it is
+            everyone, rows = self.drawn_from
+            return everyone._reference(grid).drawn(rows)
         curve = self.reference_curve(grid)
         everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
         return Predictions.trusted(grid.sorted, everybody, source="reference curve")
@@ -205,6 +210,9 @@ class EvaluationData:
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:
         """Predictions as they are scored, the reference among them; no curve is read twice where that is affordable."""
+        if self.drawn_from is not None:
+            everyone, rows = self.drawn_from
+            return _drawn(everyone.at_the_times, rows)
         times = self.grid.sorted
         size = sum(8 * len(model) * times.size for model in self.predictions.values())
         kept = dict(self.predictions)
@@ -212,28 +220,10 @@ class EvaluationData:
             kept = {name: model.on(times) for name, model in kept.items()}
         return kept | {REFERENCE: self.reference}
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ResampledData(EvaluationData):
-    """An evaluation of subjects drawn from those of another, at its times; no prediction is copied."""
-
-    everyone: EvaluationData
-    resample: Resample
-
-    @classmethod
-    def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
-        """Return the data of a resample, without intervals of its own."""
-        values = {field.name: getattr(everyone, field.name) for field in fields(EvaluationData)}
-        values |= {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
-        return cls(**values | {"confidence_level": None}, everyone=everyone, resample=resample)
-
-    @cached_property
-    def at_the_times(self) -> dict[str, Predicted]:
-        """Predictions as those of everyone: the reference curve is one like the others, and stays as it is."""
-        return _drawn(self.everyone.at_the_times, self.resample.test)
-
-    def _reference(self, grid: TimeGrid) -> Predicted:
-        return self.everyone._reference(grid).drawn(self.resample.test)
+    def resampled(self, resample: Resample) -> EvaluationData:
+        """Subjects drawn from these, at the same times, without intervals of their own; no prediction is copied."""
+        drawn = replace(self, predictions=_drawn(self.predictions, resample.test), samples=resample.samples)
+        return replace(drawn, confidence_level=None, drawn_from=(self, resample.test))
 
 
 def _drawn(predictions: Mapping[str, Predicted], rows: Rows) -> dict[str, Predicted]:

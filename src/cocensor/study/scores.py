@@ -23,7 +23,7 @@ from cocensor.inference import Influence
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 from cocensor.inference.influence import Subsample, as_estimates, influence
 from cocensor.metrics import Metric, MetricValue
-from cocensor.study.data import REFERENCE, EvaluationData, ResampledData, Resampling
+from cocensor.study.data import REFERENCE, EvaluationData, Resampling
 from cocensor.study.imputation_fit import ImputationFit, imputation_fit
 from cocensor.warnings import FitWarning, HorizonWarning, collected
 
@@ -225,15 +225,17 @@ def score_refit(data: EvaluationData, before: AdjustmentScores) -> AdjustmentSco
     return Scoring(data, before.name).answered_by(before.served).onto(bare, with_batches=True)
 
 
-def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> AdjustmentScores:
-    """The scores of subjects drawn with replacement, with everything fitted to them; without errors."""
+def _scores_in_resample(
+    data: EvaluationData, resample: Resample, before: AdjustmentScores
+) -> AdjustmentScores:
+    """Return the scores of a resample, with everything fitted to it; without errors."""
     scoring = Scoring(data, before.name)
     predictions = {**data.predictions, REFERENCE: data.reference}
     for fitted, names in before.served:
         # The reference has no say in what all models are scored by.
         given = {name: predictions[name] for name in names if name != REFERENCE or len(names) == 1}
         try:
-            scoring.answer(names, fitted.resampled(data.resample, given))
+            scoring.answer(names, fitted.resampled(resample, given))
         except ValueError as error:
             scoring.add_missing(names, noted("no_score", why=str(error)))
     return scoring.onto(before, served=(), imputation_fit=None)
@@ -407,11 +409,12 @@ def bootstrapped(
 
     def score(seed: np.random.SeedSequence, stopped: Event) -> dict[str, _Replicate]:
         replicate: dict[str, _Replicate] = {}
-        drawn = ResampledData.of(data, Resample.draw(data.samples, np.random.default_rng(seed)))
+        resample = Resample.draw(data.samples, np.random.default_rng(seed))
+        drawn = data.resampled(resample)
         for name in refitted:
             if stopped.is_set():
                 return replicate
-            scores = scores_in_resample(drawn, results[name])
+            scores = _scores_in_resample(drawn, resample, results[name])
             replicate[name] = _numbers(scores), scores.notes_of("missing")
         resamples.count()
         return replicate
