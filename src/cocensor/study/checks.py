@@ -23,23 +23,14 @@ from cocensor.estimators import KaplanMeier
 from cocensor.inference.estimates import Estimate, Estimates
 from cocensor.metrics import BrierScore, Concordance, IntegratedBrierScore, Metric
 from cocensor.study.data import REFERENCE, EvaluationData, Horizon
-from cocensor.study.scores import AdjustmentScores, score_with_metric, scores_under
+from cocensor.study.scores import AdjustmentScores, Scoring, fits_under, score_with_metric, scores_of
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
 
-Code = Literal[
-    "negative_skill",
-    "against_outcome",
-    "no_better",
-    "constant",
-    "all_censored",
-    "refused",
-    "same_sample",
-    "training_censored",
-    "few_events",
-]
-_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "all_censored"})
+Disqualifying = Literal["negative_skill", "against_outcome", "all_censored"]
+Remark = Literal["no_better", "constant", "refused", "same_sample", "training_censored", "few_events"]
+Code = Literal[Disqualifying, Remark]
 # Two independent samples with so many different times have the same ones less often than once in 1,000.
 _MANY_TIMES = 10
 # Scores of steps are noted from this share of a standard error on, or of the score itself where there is none.
@@ -106,7 +97,7 @@ class Check:
     @property
     def disqualifies(self) -> bool:
         """Whether the model cannot be called best."""
-        return self.code in _DISQUALIFYING
+        return self.code in get_args(Disqualifying)
 
     def __str__(self) -> str:
         return self.text
@@ -328,7 +319,8 @@ class Probe:
         samples, grid = Samples.of(self.outcomes if y is None else y), TimeGrid.of(times)
         until = Horizon(grid.last, "times", "the times of the evaluation")
         data = EvaluationData(predictions, samples, grid, (metric,), tuple(predictions), until, _LEVEL)
-        return scores_under(data, "probe", "IPCW", IPCW()).errors[metric.name]
+        fitted, _ = fits_under(data, "probe", "IPCW", IPCW())
+        return scores_of(Scoring(data, "probe"), fitted).errors[metric.name]
 
 
 def _some(times: FloatArray) -> FloatArray:

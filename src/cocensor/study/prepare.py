@@ -100,10 +100,9 @@ def as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
 def usable_samples(
     samples: Samples, covariates: Any, adjustments: Mapping[str, Adjustment | Fitted]
 ) -> tuple[Samples, list[Note]]:
-    """Return the samples with the covariates that adjustments may be given, and notes on both.
+    """Return the samples with the covariates that adjustments may be given, and notes on these and the censoring.
 
-    Covariates that cannot be used are refused where they are named or an adjustment would use them; else nobody misses
-    them.
+    Covariates that cannot be used are refused where they are named or an adjustment would use them.
     """
     parts = [
         (sample, x, y)
@@ -146,15 +145,11 @@ def usable_samples(
             fitted_to.add(where)
     train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
     usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
-    return usable, _about_levels({name: table for name, table in tables.items() if name in fitted_to})
-
-
-def about_censoring(samples: Samples) -> list[Note]:
-    """Cautions where censorings look like the end of a study that nobody marked."""
+    levels = _about_levels({name: table for name, table in tables.items() if name in fitted_to})
     by_name = {"test sample": samples.y_test}
     if samples.y_train is not None and not samples.y_train.equals(samples.y_test):
         by_name["training sample"] = samples.y_train
-    return unmarked_end(by_name) + ended_by_reason(by_name)
+    return usable, [*levels, *unmarked_end(by_name), *ended_by_reason(by_name)]
 
 
 def _is_outcome(x: Any) -> bool:

@@ -29,22 +29,8 @@ from cocensor.study.data import AssumedCopula, EvaluationData, SuggestedCopula, 
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import imputation_among
 from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
-from cocensor.study.prepare import (
-    about_censoring,
-    as_folds,
-    as_true_times,
-    prepared,
-    times_of_samples,
-    usable_samples,
-)
-from cocensor.study.scores import (
-    AdjustmentScores,
-    Scoring,
-    about_intervals,
-    fits_under,
-    scores_of,
-    scores_under,
-)
+from cocensor.study.prepare import as_folds, as_true_times, prepared, times_of_samples, usable_samples
+from cocensor.study.scores import AdjustmentScores, Scoring, about_intervals, fits_under, scores_of
 from cocensor.warnings import FitWarning, collected
 
 _ONE_EACH = "every subject counts once, and as independent of the others"
@@ -235,7 +221,6 @@ def run(
     fits = dict(fits or {})
     unfitted = {planned.name: planned.adjustment for planned in plan.adjustments}
     samples, notes = usable_samples(given, plan.covariates, {**unfitted, **fits})
-    notes += about_censoring(samples)
     times = times_of_samples(plan, samples)
     given_times = None if plan.times is None else np.array(plan.times)
     predictions, refused = _predictions(models, x_test, given_times, test, notes)
@@ -248,9 +233,11 @@ def run(
     results: dict[str, AdjustmentScores] = {}
     for name, (label, adjustment) in adjustments.items():
         fitted, start = fits_under(data, name, label, fits.get(name, adjustment), start)
-        results[name] = scores_of(data, fitted, Scoring(data, name))
+        results[name] = scores_of(Scoring(data, name), fitted)
         finished.count()
-    truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
+    truth = None
+    if oracle is not None:
+        truth = scores_of(Scoring(data, TRUTH), fits_under(data, TRUTH, TRUTH, oracle)[0])
     evaluation = build_evaluation(plan, data, results, notes, truth)
     if plan.n_resamples is None:
         return evaluation

@@ -182,13 +182,9 @@ def _differs_by_copula(one: Adjustment, other: Adjustment) -> bool:
     return comparable and one.with_copula(getattr(other, "copula", None)) == other
 
 
-def scores_under(data: EvaluationData, name: str, label: str, adjustment: Adjustment) -> AdjustmentScores:
-    """Fit an adjustment, and score all models and the reference curve under it."""
-    return scores_of(data, fits_under(data, name, label, adjustment)[0], Scoring(data, name))
-
-
-def scores_of(data: EvaluationData, fits: AdjustmentScores, scoring: Scoring) -> AdjustmentScores:
+def scores_of(scoring: Scoring, fits: AdjustmentScores) -> AdjustmentScores:
     """The scores of all models and of the reference curve by fits, and how well their imputation model fits."""
+    data = scoring.data
     with collected(HorizonWarning, FitWarning) as warned:
         scoring.answered_by(fits.served)
     scored = {model for values in scoring.values.values() for model in values}
