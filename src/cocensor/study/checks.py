@@ -23,7 +23,7 @@ from cocensor.estimators import KaplanMeier
 from cocensor.inference.estimates import Estimate, Estimates
 from cocensor.metrics import BrierScore, Concordance, IntegratedBrierScore, Metric
 from cocensor.study.data import REFERENCE, EvaluationData, Horizon
-from cocensor.study.scores import AdjustmentScores, Scoring, fits_under, score_with_metric, scores_of
+from cocensor.study.scores import Scoring, fits_under, score_with_metric, scores_of
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
@@ -163,7 +163,7 @@ def _checks_of_models(diagnoses: list[_Diagnosis]) -> Iterator[Check]:
 
 def _checks_of_samples(data: EvaluationData) -> Iterator[Check]:
     train = data.samples.y_train
-    if train is not None and data.samples.folds is None and _is_same(data.samples):
+    if data.samples.folds is None and _is_same(data.samples):
         yield Check("same_sample")
     when = {"horizon": data.time_axis.said(data.horizon.time)}
     n_events = data.n_events_by(data.horizon.time)
@@ -210,16 +210,18 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
         and curves.interpolation is None
         and not np.isin(grid, curves.times).all()
     }
-    if not steps:
-        return []
-    as_steps = _values(evaluation, scores, steps)
+
+    def values(predictions: Mapping[str, Predicted]) -> dict[str, float]:
+        others = replace(data, predictions=predictions, confidence_level=None)
+        served = tuple((fit, tuple(name for name in names if name in steps)) for fit, names in scores.served)
+        again = score_with_metric(others, replace(scores, served=served), metric).values[metric.name]
+        return {name: value.value for name, value in again.items()}
+
     own = {name: scores.value(metric.name, name) for name in steps}
     # The subjects at hand are not all of a stream: they give the difference.
-    as_lines = own
-    if data.streamed is not None:
-        as_lines = _values(evaluation, scores, {name: data.predictions[name] for name in steps})
+    as_lines = own if data.streamed is None else values({name: data.predictions[name] for name in steps})
     moved = {}
-    for name, value in as_steps.items():
+    for name, value in values(steps).items():
         change = value - as_lines[name]
         error = evaluation.score(name, metric.name, scores.name).standard_error
         if abs(change) > (_OF_ERROR * error if np.isfinite(error) else _OF_SCORE * abs(own[name])):
@@ -228,17 +230,6 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
         return []
     alone = next(iter(moved)) if len(moved) == 1 else None
     return [noted("steps_instead", model=alone, metric=metric.label, under=scores.label, scores=moved)]
-
-
-def _values(
-    evaluation: Evaluation, scores: AdjustmentScores, predictions: Mapping[str, Predicted]
-) -> dict[str, float]:
-    """Return the first metric of some models with other predictions, under the fits of some scores."""
-    data, metric = evaluation.data, evaluation.data.metrics[0]
-    others = replace(data, predictions=predictions, confidence_level=None)
-    served = tuple((fitted, tuple(n for n in names if n in predictions)) for fitted, names in scores.served)
-    values = score_with_metric(others, replace(scores, served=served), metric).values[metric.name]
-    return {name: value.value for name, value in values.items()}
 
 
 class Probe:

@@ -17,7 +17,8 @@ from cocensor.metrics import Metric, metric
 from cocensor.metrics.registry import metric_kinds
 from cocensor.study.plan import AtRisk, Plan, Planned, SensitivityPlan
 
-# --- writing ----------------------------------------------------------------------------------------------
+#: What stands for None where that is not the default.
+_FOR_NONE = {"covariates": [], "confidence_level": "none"}
 
 
 def plan_values(plan: Plan) -> dict[str, Any]:
@@ -29,14 +30,10 @@ def plan_values(plan: Plan) -> dict[str, Any]:
         values["adjustments"] = plan.adjustment_set or (list(registered) if unnamed else registered)
     if not plan.default_metrics:
         values["metrics"] = [_metric_value(metric) for metric in plan.metrics]
-    for name in ("times", "at", "covariates", "n_resamples", "seed"):
+    for name in ("times", "at", "covariates", "n_resamples", "seed", "confidence_level"):
         value = getattr(plan, name)
         if value != getattr(default, name):
-            values[name] = list(value) if isinstance(value, tuple) else value
-    if plan.covariates is None:
-        values["covariates"] = []
-    if plan.confidence_level != default.confidence_level:
-        values["confidence_level"] = "none" if plan.confidence_level is None else plan.confidence_level
+            values[name] = _FOR_NONE[name] if value is None else value
     if (horizon := plan.horizon) is not None:
         values["horizon"] = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
     if plan.copula is not None:
@@ -44,12 +41,14 @@ def plan_values(plan: Plan) -> dict[str, Any]:
     for name, value in (("time_name", plan.time_axis.name), ("time_unit", plan.time_axis.unit)):
         if value is not None:
             values[name] = value
-    sensitivity = {
-        field.name: list(getattr(plan.sensitivity, field.name))
-        for field in fields(SensitivityPlan)
-        if getattr(plan.sensitivity, field.name) != field.default
-    }
+    sensitivity = _settings(plan.sensitivity)
     return values | ({"sensitivity": sensitivity} if sensitivity else {})
+
+
+def _settings(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from the default."""
+    own = [field for field in fields(value) if field.init and getattr(value, field.name) != field.default]
+    return {field.name: getattr(value, field.name) for field in own}
 
 
 def _registered(planned: Planned) -> str | dict[str, Any]:
@@ -74,12 +73,7 @@ def _metric_value(value: Metric) -> Any:
             f"metrics must be registered to be written to a file, but no name makes {value!r}: register_metric gives "
             "it one."
         )
-    kind: Any = value
-    settings = {
-        field.name: getattr(value, field.name)
-        for field in fields(kind)
-        if field.init and getattr(value, field.name) != field.default
-    }
+    settings = _settings(value)
     return {"name": value.family, **settings} if settings else value.family
 
 
@@ -115,9 +109,6 @@ def _toml_value(value: Any) -> str:
     raise ValueError(f"a file can hold texts, numbers and lists of these, but not {value!r}.")
 
 
-# --- reading ----------------------------------------------------------------------------------------------
-
-
 def plan_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of :meth:`Plan.of` that stand in a TOML file."""
     arguments = dict(values)
@@ -129,10 +120,9 @@ def plan_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
         arguments["metrics"] = "default" if listed == ["default"] else [_metric_of(value) for value in listed]
     if "copula" in values:
         arguments["copula"] = _copula_of(values["copula"])
-    if values.get("confidence_level") == "none":
-        arguments["confidence_level"] = None
-    if values.get("covariates") == []:
-        arguments["covariates"] = None
+    for name, for_none in _FOR_NONE.items():
+        if values.get(name) == for_none:
+            arguments[name] = None
     if "sensitivity" in values:
         check_keys(values["sensitivity"], [field.name for field in fields(SensitivityPlan)], "sensitivity")
     return arguments

@@ -256,7 +256,7 @@ def assuming(
     assumed = AssumedCopula(origin="independence" if plan.takes_copula else "unused")
     if plan.copula is not None and not plan.takes_copula:
         notes.append(noted("copula_unused"))
-    elif plan.copula is not None and choice is not None:
+    elif choice is not None:
         assumed = AssumedCopula(choice.copula, "selected", SuggestedCopula(choice, "own"))
     elif isinstance(plan.copula, Copula):
         assumed = AssumedCopula(plan.copula, "given")
@@ -270,8 +270,7 @@ def assuming(
             assumed = AssumedCopula(hint.choice.copula, "selected", hint)
     copula = assumed.copula
     if not copula.is_independence:
-        tau = float(copula.tau)
-        notes.append(noted("copula_assumed", family=copula.name, tau=tau, origin=assumed.origin))
+        notes += [noted("copula_assumed", family=copula.name, tau=float(copula.tau), origin=assumed.origin)]
     return replace(data, assumed=assumed), start
 
 

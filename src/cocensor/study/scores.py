@@ -138,11 +138,9 @@ def missing_notes(scores: AdjustmentScores, notes: Sequence[Note], model: str) -
 
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
-    errors = (
-        e for scores in results.values() if scores.adjustment.rests_on_copula for e in scores.errors.values()
-    )
-    with_copula = any(np.isfinite(estimates.standard_errors).any() for estimates in errors)
-    return noted("intervals_are_about", copula=with_copula)
+    resting = [scores.errors.values() for scores in results.values() if scores.adjustment.rests_on_copula]
+    errors = [estimates.standard_errors for by_metric in resting for estimates in by_metric]
+    return noted("intervals_are_about", copula=any(np.isfinite(own).any() for own in errors))
 
 
 def fits_under(
