@@ -249,7 +249,10 @@ def _scoring_pass(
     marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
     return ScoringPass(
         scan,
-        tuple(Stage(grid, data.reference_curve(grid), tuple(metrics)) for grid, metrics in by_grid.items()),
+        tuple(
+            Stage(grid, data.reference(grid).probabilities[0], tuple(metrics))
+            for grid, metrics in by_grid.items()
+        ),
         {
             (name, number): (fitted.for_others(), models)
             for name, scores in results.items()

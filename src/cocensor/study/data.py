@@ -171,7 +171,7 @@ class EvaluationData:
         """Return the weights of the test subjects."""
         if self.streamed is None:
             return self.samples.weights(fitted, grid)
-        given = {**self.predictions, REFERENCE: self.reference}
+        given = self.with_reference(self.grid)
         weights = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return weights.replaced(subsample=self.streamed.subsample(weights.n))
 
@@ -180,20 +180,12 @@ class EvaluationData:
         able = {name for name, model in self.predictions.items() if metric.can_score(model, self.grid)}
         return tuple(name for name in self.models if name in able)
 
-    @cached_property
-    def reference(self) -> Predicted:
-        """The reference curve, for everybody."""
-        return self._reference(self.grid)
-
-    def reference_curve(self, grid: TimeGrid) -> FloatArray:
-        """The Kaplan–Meier curve of the training sample, or of the test sample without one, at some times."""
-        return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
-
-    def _reference(self, grid: TimeGrid) -> Predicted:
-        if self.drawn_from is not None:  # the reference curve is one like the others, and stays as it is
+    def reference(self, grid: TimeGrid) -> Predictions:
+        """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
+        if self.drawn_from is not None:  # the curve is one like the others, and stays as it is
             everyone, rows = self.drawn_from
-            return everyone._reference(grid).drawn(rows)
-        curve = self.reference_curve(grid)
+            return everyone.reference(grid).drawn(rows)
+        curve = np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
         everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
         return Predictions.trusted(grid.sorted, everybody, source="reference curve")
 
@@ -201,11 +193,13 @@ class EvaluationData:
     def _kaplan_meier(self) -> Any:
         return KaplanMeier().fit(self.learning.samples.learned_from.y)
 
+    def with_reference(self, grid: TimeGrid) -> dict[str, Predicted]:
+        """Predictions as they were given, and the reference curve at some times."""
+        return {**self.predictions, REFERENCE: self.reference(grid)}
+
     def read_at(self, grid: TimeGrid) -> Mapping[str, Predicted]:
-        """Predictions as they are scored at other times, the reference among them."""
-        if grid == self.grid:
-            return self.at_the_times
-        return {**self.predictions, REFERENCE: self._reference(grid)}
+        """Predictions as they are scored at some times, the reference among them."""
+        return self.at_the_times if grid == self.grid else self.with_reference(grid)
 
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:
@@ -218,7 +212,7 @@ class EvaluationData:
         kept = dict(self.predictions)
         if self.streamed is None and size <= _MOST_KEPT:
             kept = {name: model.on(times) for name, model in kept.items()}
-        return kept | {REFERENCE: self.reference}
+        return kept | {REFERENCE: self.reference(self.grid)}
 
     def resampled(self, resample: Resample) -> EvaluationData:
         """Subjects drawn from these, at the same times, without intervals of their own; no prediction is copied."""

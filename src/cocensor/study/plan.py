@@ -178,7 +178,7 @@ class Plan:
         fitted is data. ``named`` gives the name of an argument in refusals.
         """
         by_default = isinstance(metrics, str) and metrics == "default"
-        chosen = as_metrics(DEFAULT_METRICS if by_default else metrics, named("metrics"))
+        chosen = _as_metrics(DEFAULT_METRICS if by_default else metrics, named("metrics"))
         if confidence_level is not None:
             confidence_level = check_number(confidence_level, named("confidence_level"), lower=0.0, upper=1.0)
         if isinstance(sensitivity, Mapping):
@@ -240,8 +240,8 @@ class Plan:
 # --- metrics and times ------------------------------------------------------------------------------------
 
 
-def as_metrics(metrics: Any, name: str = "metrics") -> tuple[Metric, ...]:
-    """Metrics by name or as they are, each once."""
+def _as_metrics(metrics: Any, name: str) -> tuple[Metric, ...]:
+    """Return metrics by name or as they are, each once."""
     listed = _filled(as_tuple(metrics, name, str, Metric), name)
     chosen = tuple(value if isinstance(value, Metric) else metric(value) for value in listed)
     check_differ(chosen, name)

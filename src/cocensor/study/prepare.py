@@ -23,7 +23,7 @@ from cocensor.data.times import TimeGrid
 from cocensor.metrics import BrierScore, Metric, time_grid
 from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon
-from cocensor.study.plan import DEFAULT_METRICS, AtRisk, Plan, as_metrics, check_differ, takes_single_times
+from cocensor.study.plan import AtRisk, Plan, check_differ, takes_single_times
 
 N_TIMES = 100
 DEFAULT_HORIZON = AtRisk(0.05)
@@ -51,7 +51,10 @@ def prepared(
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
     if plan.times is None:
-        grid = _met_by_steps(grid, scored, horizon)
+        for model in scored.values():
+            if isinstance(model, Predictions):  # a step that rounding puts behind a time has happened there
+                grid = np.maximum(grid, settled(grid, model.times))
+        grid = np.minimum(grid, horizon.time)
     else:
         notes += _moved_by_times(plan, samples, scored, horizon)
     if samples.folds is not None:
@@ -256,14 +259,6 @@ def _moved_by_times(
     return [noted("horizon_by_times", time=horizon.time, otherwise=otherwise.time, reason=otherwise.reason)]
 
 
-def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predicted], horizon: Horizon) -> FloatArray:
-    """Return the grid, in which a step of a curve that rounding puts behind a time has happened there."""
-    for model in predictions.values():
-        if isinstance(model, Predictions):
-            grid = np.maximum(grid, settled(grid, model.times))
-    return np.minimum(grid, horizon.time)
-
-
 # --- metrics ----------------------------------------------------------------------------------------------
 
 
@@ -277,7 +272,10 @@ def _metrics(
         if plan.at is None:
             at, decided = _default_times(data, predicted)
             notes += decided
-        metrics = _default_metrics([t for t in predicted if t in at], data.predictions)
+        # The score of predictions at one time comes first, unless the first of the default ones compares curves.
+        there = [BrierScore(t) for t in predicted if t in at]
+        n_curves = sum(isinstance(model, Predictions) for model in data.predictions.values())
+        metrics = (*metrics[:1], *there, *metrics[1:]) if n_curves > 1 else (*there, *metrics)
     if at and at[-1] > horizon.time:
         raise ValueError(f"at must not pass {horizon.time:g}, {horizon.reason}, but has {at[-1]:g}.")
     wanted = at_single_times(metrics, at)
@@ -296,17 +294,6 @@ def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Met
         placed += [by.at_time(t) for t in times if by.at_time(t) not in metrics]
     check_differ(placed)
     return tuple(placed)
-
-
-def _default_metrics(at: Sequence[float], predictions: Mapping[str, Predicted]) -> tuple[Metric, ...]:
-    """Return the default metrics, and the Brier score at the times that models predict at alone.
-
-    That score comes first where it compares models, and the first of the default ones would not.
-    """
-    first, *others = as_metrics(DEFAULT_METRICS)
-    there = [BrierScore(t) for t in at]
-    curves = [model for model in predictions.values() if isinstance(model, Predictions)]
-    return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
 
 
 def _default_times(data: EvaluationData, predicted: list[float]) -> tuple[tuple[float, ...], list[Note]]:

@@ -151,11 +151,11 @@ def fits_under(
     An earlier fit to the same samples and predictions, ``start``, is moved where the two adjustments differ by their
     copula alone. The next may start at a fit that serves all models, rests on a copula and raised no warning.
     """
-    predictions = {**data.predictions, REFERENCE: data.reference}
+    predictions = data.with_reference(data.grid)
     if isinstance(adjustment, Fitted):
         served = ((adjustment, tuple(predictions)),)
         return AdjustmentScores(name, label, adjustment.adjustment, served, given_fitted=True), start
-    fitted_to, notes = list[Served](), list[Note]()
+    fitted_to, scoring = list[Served](), Scoring(data, name)
     with collected(HorizonWarning, FitWarning) as warned:
         for models in data.samples.groups(adjustment, predictions):
             # The reference has no say in what all models are scored by.
@@ -167,11 +167,11 @@ def fits_under(
                     fitted = data.samples.fit(adjustment, given)
                 fitted_to.append((fitted, tuple(models)))
             except ValueError as error:
-                notes += missing(data, name, models, noted("no_score", why=str(error)))
-    notes += [noted("warned", adjustment=name, why=text) for text in warned]
+                scoring.add_missing(models, noted("no_score", why=str(error)))
+    notes = (*scoring.notes, *(noted("warned", adjustment=name, why=text) for text in warned))
     if adjustment.rests_on_copula and not warned and len(fitted_to) == 1:
         start = fitted_to[0][0]
-    return AdjustmentScores(name, label, adjustment, tuple(fitted_to), notes=tuple(notes)), start
+    return AdjustmentScores(name, label, adjustment, tuple(fitted_to), notes=notes), start
 
 
 def _differs_by_copula(one: Adjustment, other: Adjustment) -> bool:
@@ -224,7 +224,7 @@ def _scores_in_resample(
 ) -> AdjustmentScores:
     """Return the scores of a resample, with everything fitted to it; without errors."""
     scoring = Scoring(data, before.name)
-    predictions = {**data.predictions, REFERENCE: data.reference}
+    predictions = data.with_reference(data.grid)
     for fitted, names in before.served:
         # The reference has no say in what all models are scored by.
         given = {name: predictions[name] for name in names if name != REFERENCE or len(names) == 1}
@@ -364,15 +364,11 @@ class Scoring:
         self.notes += [note.on(adjustment=self.adjustment) for note in status.interval_caveats]
         self._influences[metric.name] |= {name: influences[m] for m, name in enumerate(read)}
 
-    def add_missing(self, models: Sequence[str], why: Note) -> None:
-        """Note why some models have no score."""
-        self.notes += missing(self.data, self.adjustment, models, why)
-
-
-def missing(data: EvaluationData, adjustment: str, models: Iterable[str], why: Note) -> list[Note]:
-    """Return why models have no score, once for all if all have none for one reason."""
-    named, note = [name for name in models if name != REFERENCE], why.on(adjustment=adjustment)
-    return [note] if set(named) == set(data.predictions) else [note.on(model=name) for name in named]
+    def add_missing(self, models: Iterable[str], why: Note) -> None:
+        """Note why models have no score, once for all if all have none for one reason."""
+        named, note = [name for name in models if name != REFERENCE], why.on(adjustment=self.adjustment)
+        of_all = set(named) == set(self.data.predictions)
+        self.notes += [note] if of_all else [note.on(model=name) for name in named]
 
 
 # The shares of resamples without a score that lead to a caution, and that leave no interval.
