@@ -149,7 +149,8 @@ class _Study:
         samples, notes = usable_samples(given, "all", as_given)
         notes = [*self.scan.notes, *notes]
         times = times_of_samples(self.plan, samples)
-        data = prepared(self.plan, samples, predictions, {}, self.scan.models, times, notes)
+        predictions = {name: predictions[name] for name in self.scan.models}
+        data = prepared(self.plan, samples, predictions, times, notes)
         return replace(data, library=library_of(self.x_train)), notes
 
     def _fitted(

@@ -25,6 +25,8 @@ from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon
 from cocensor.study.plan import AtRisk, Plan, check_differ, takes_single_times
 
+#: Times to score at, and why they end where they do.
+Times = tuple[FloatArray, Horizon]
 N_TIMES = 100
 DEFAULT_HORIZON = AtRisk(0.05)
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -33,20 +35,15 @@ _ROUNDING = 1e-9
 
 
 def prepared(
-    plan: Plan,
-    samples: Samples,
-    predictions: Mapping[str, Predicted],
-    refused: Mapping[str, Exception],
-    models: Sequence[str],
-    times: tuple[FloatArray, Horizon],
-    notes: list[Note],
+    plan: Plan, samples: Samples, models: Mapping[str, Predicted | Exception], times: Times, notes: list[Note]
 ) -> EvaluationData:
     """Return the data of an evaluation, by the metrics that can score it; ``notes`` get what was decided.
 
-    ``refused`` are why models have no predictions; ``times`` are from :func:`times_of_samples`.
+    ``models`` are their predictions, or why there are none; ``times`` are from :func:`times_of_samples`.
     """
-    faults = dict(refused)
-    scored, grid, horizon = _that_reach(plan, samples, predictions, times, faults)
+    faults = {name: model for name, model in models.items() if isinstance(model, Exception)}
+    known = {name: model for name, model in models.items() if not isinstance(model, Exception)}
+    scored, (grid, horizon) = _that_reach(plan, samples, known, times, faults)
     if not scored:
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
@@ -183,7 +180,7 @@ def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
 # --- times ------------------------------------------------------------------------------------------------
 
 
-def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]:
+def times_of_samples(plan: Plan, samples: Samples) -> Times:
     """Return the times to score at as far as the samples decide it, and why they end where they do."""
     if plan.times is not None:
         times = np.array(plan.times)
@@ -205,33 +202,27 @@ def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray
 
 
 def _that_reach(
-    plan: Plan,
-    samples: Samples,
-    predictions: Mapping[str, Predicted],
-    times: tuple[FloatArray, Horizon],
-    faults: dict[str, Exception],
-) -> tuple[dict[str, Predicted], FloatArray, Horizon]:
+    plan: Plan, samples: Samples, known: Mapping[str, Predicted], times: Times, faults: dict[str, Exception]
+) -> tuple[dict[str, Predicted], Times]:
     """Return the predictions that can be scored, and the times that they reach; ``faults`` get why others cannot."""
-    grid, horizon = times
+    _, horizon = times
     if plan.times is not None or plan.horizon is not None:
         asked, verb = ("horizon", "is") if plan.times is None else ("times", "reach")
-        for name, model in predictions.items():
+        for name, model in known.items():
             if isinstance(model, Predictions) and model.end < horizon.time:
                 end = f"{model.end:g}, the end of models[{name!r}]"
                 faults[name] = ValueError(f"{asked} must not pass {end}, but {verb} {horizon.time:g}.")
-    known = {name: model for name, model in predictions.items() if name not in faults}
-    grid, horizon = _within_predictions(samples, known, grid, horizon)
+    known = {name: model for name, model in known.items() if name not in faults}
+    times = _, horizon = _within_predictions(samples, known, times)
     for name, model in known.items():
         if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time:
             end = f"but scores end at {horizon.time:g}, {horizon.reason}."
             why = f"{model.limit}, {end if model.time else 'before any event.'}"
             faults[name] = ValueError(f"models[{name!r}] {why}")
-    return {name: model for name, model in known.items() if name not in faults}, grid, horizon
+    return {name: model for name, model in known.items() if name not in faults}, times
 
 
-def _within_predictions(
-    samples: Samples, predictions: Mapping[str, Predicted], grid: FloatArray, horizon: Horizon
-) -> tuple[FloatArray, Horizon]:
+def _within_predictions(samples: Samples, predictions: Mapping[str, Predicted], times: Times) -> Times:
     """Return the times that all curves are known at; without any, those up to the last time of a prediction."""
     curves = [model.end for model in predictions.values() if not isinstance(model, PredictionsAt)]
     if curves:
@@ -240,8 +231,9 @@ def _within_predictions(
         last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
         within = [model.end for model in predictions.values() if 0 < model.end <= last]
         end, reason = max(within, default=np.inf), "the last time that is predicted"
+    _, horizon = times
     if horizon.time <= end and (curves or horizon.by != "default" or not np.isfinite(end)):
-        return grid, horizon
+        return times
     return _grid(samples, N_TIMES, end), Horizon(end, "predictions", reason)
 
 
@@ -251,7 +243,7 @@ def _moved_by_times(
     """Return a note where scores end elsewhere than they would without the times given."""
     try:
         without = times_of_samples(replace(plan, times=None), samples)
-        otherwise = _within_predictions(samples, predictions, *without)[1]
+        _, otherwise = _within_predictions(samples, predictions, without)
     except ValueError:  # without times there would be no scores
         return []
     if np.isclose(horizon.time, otherwise.time, rtol=1e-9, atol=0.0):

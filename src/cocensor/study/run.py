@@ -223,8 +223,8 @@ def run(
     samples, notes = usable_samples(given, plan.covariates, {**unfitted, **fits})
     times = times_of_samples(plan, samples)
     given_times = None if plan.times is None else np.array(plan.times)
-    predictions, refused = _predictions(models, x_test, given_times, test, notes)
-    data = prepared(plan, samples, predictions, refused, tuple(models), times, notes)
+    predicted = _predictions(models, x_test, given_times, test, notes)
+    data = prepared(plan, samples, predicted, times, notes)
     library = library_of(x_train) or library_of(x_test)
     data, start = assuming(plan, replace(data, library=library), fits, choice, notes)
     adjustments, left_out = plan.under(data.assumed.copula)
@@ -308,8 +308,8 @@ def build_evaluation(
 
 def _predictions(
     models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
-) -> tuple[dict[str, Predicted], dict[str, Exception]]:
-    """Return the predictions of every model by name, and why a model has none; refuse models without a name."""
+) -> dict[str, Predicted | Exception]:
+    """Return the predictions of every model by name, or why it has none; refuse models without a name."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict of names and predictions, but is of type {type(models).__name__}."
@@ -319,24 +319,25 @@ def _predictions(
     for name in models:
         if not isinstance(name, str) or not name:
             raise TypeError(f"models must have strings as names, but one is {name!r}.")
-    predictions, refused = dict[str, Predicted](), dict[str, Exception]()
+    predicted: dict[str, Predicted | Exception] = {}
     given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
     for name, model in models.items():
         try:
             if isinstance(model, ValueError):
                 raise model
-            predictions[name] = as_predictions(model, len(y), name=f"models[{name!r}]", risk=True, **given)
+            read = as_predictions(model, len(y), name=f"models[{name!r}]", risk=True, **given)
         except (TypeError, ValueError) as fault:
-            refused[name] = fault
+            predicted[name] = fault
             continue
-        source, read = model[1] if isinstance(model, tuple) and len(model) == 2 else model, predictions[name]
+        predicted[name] = read
+        source = model[1] if isinstance(model, tuple) and len(model) == 2 else model
         if is_foreign(source):
             notes.append(noted("from_another_library", model=name, kind=kind_of(source)))
         if read.n_rounded:
             notes.append(noted("rounded", model=name, n=read.n_rounded))
         if read.matched is not None:
             notes.append(noted(f"matched_by_{read.matched}", model=name))
-    return predictions, refused
+    return predicted
 
 
 class FoldError(ValueError):
