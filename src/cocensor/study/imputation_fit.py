@@ -11,6 +11,7 @@ from scipy.special import chdtrc, chdtri
 
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, frame_of_rows
+from cocensor._json import finite
 from cocensor._numerics import pool_starts
 from cocensor._views import view
 from cocensor.adjustments import Fitted
@@ -105,10 +106,8 @@ class FitCells:
     def to_dict(self) -> dict[str, Any]:
         """All numbers as JSON can hold them."""
         arrays = {"observed": self.observed.tolist(), "expected": self.expected.tolist()}
-        tests = (
-            {"pvalue": self.pvalue, "misfit": self.misfit} if self.df else {"pvalue": None, "misfit": None}
-        )
-        return {**arrays, "statistic": self.statistic, "df": self.df, **tests}
+        sizes = {"pvalue": finite(self.pvalue), "misfit": finite(self.misfit)}
+        return {**arrays, "statistic": self.statistic, "df": self.df, **sizes}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,12 +298,10 @@ def _groups(score: FloatArray | None, n: int) -> IntArray:
     return groups
 
 
-def _cells(
-    groups: IntArray, time: FloatArray, periods: FloatArray, expected: Expected, happened: Any
-) -> FitCells:
-    n_groups, n_periods = int(groups.max()) + 1, periods.size
-    counted = happened & (time > 0) & (time <= periods[-1])
-    cell = groups[counted] * n_periods + np.searchsorted(periods, time[counted], side="left")
+def _cells(groups: IntArray, time: FloatArray, ends: FloatArray, expected: Expected, had: Any) -> FitCells:
+    n_groups, n_periods = int(groups.max()) + 1, ends.size
+    counted = had & (time > 0) & (time <= ends[-1])
+    cell = groups[counted] * n_periods + np.searchsorted(ends, time[counted], side="left")
     observed = np.bincount(cell, minlength=n_groups * n_periods).reshape(n_groups, n_periods)
 
     def summed(values: FloatArray) -> FloatArray:

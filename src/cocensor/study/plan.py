@@ -237,9 +237,6 @@ class Plan:
         return cls.of(**plan_arguments(values))
 
 
-# --- metrics and times ------------------------------------------------------------------------------------
-
-
 def _as_metrics(metrics: Any, name: str) -> tuple[Metric, ...]:
     """Return metrics by name or as they are, each once."""
     listed = _filled(as_tuple(metrics, name, str, Metric), name)
@@ -280,16 +277,15 @@ def _as_single_times(at: Any, metrics: Sequence[Metric], name: str) -> tuple[flo
     """Return single times, sorted, each once, where a metric takes them; None for none."""
     if at is None:
         return None
-    times = _filled(
-        as_times(as_vector(at, name, single=True), name), name, "at least one time is needed, or None."
-    )
+    given = as_times(as_vector(at, name, single=True), name)
+    times = np.unique(_filled(given, name, "at least one time is needed, or None."))
     if not any(map(takes_single_times, metrics)):
         listed = ", ".join(by.name for by in metrics)
         raise ValueError(
             f"{name} was given, but none of the metrics ({listed}) has a value at a single time; add one, such as "
             "'brier'."
         )
-    return tuple(np.unique(times).tolist())
+    return tuple(times.tolist())
 
 
 def _as_horizon(horizon: Any, name: str) -> Literal["t_max"] | float | AtRisk | None:
@@ -331,9 +327,6 @@ def _filled(values: Several, name: str, rule: str = "at least one is needed.") -
     if not len(values):
         raise ValueError(f"{name} is empty: {rule}")
     return values
-
-
-# --- adjustments ------------------------------------------------------------------------------------------
 
 
 def given_fits(adjustments: Any) -> dict[str, Fitted]:
@@ -402,9 +395,6 @@ def _in_short(value: AskedAdjustment) -> str:
         if not is_default:
             set_apart.append(f"{setting.name}={getattr(value, setting.name)!r}")
     return f"{type(value).__name__}({', '.join(set_apart)})"
-
-
-# --- sensitivity ------------------------------------------------------------------------------------------
 
 
 def _as_families(families: Any, name: str) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def prepared(
                 grid = np.maximum(grid, settled(grid, model.times))
         grid = np.minimum(grid, horizon.time)
     else:
-        notes += _moved_by_times(plan, samples, scored, horizon)
+        notes += _end_moved(plan, samples, scored, horizon)
     if samples.folds is not None:
         risks = [name for name, model in scored.items() if isinstance(model, RiskScores)]
         notes += [noted("ranked_across_folds", model=name) for name in risks]
@@ -169,11 +169,9 @@ def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
             if len(levels) > 1:
                 samples_of.setdefault((table.labels[k], len(levels), levels[0]), []).append(name)
     notes = []
-    for (covariate, n_levels, reference), names in samples_of.items():
+    for (covariate, n, reference), names in samples_of.items():
         one = None if len(names) == len(tables) else names[0]
-        notes.append(
-            noted("categorical", covariate=covariate, levels=n_levels, reference=reference, sample=one)
-        )
+        notes.append(noted("categorical", covariate=covariate, levels=n, reference=reference, sample=one))
     return notes
 
 
@@ -237,13 +235,11 @@ def _within_predictions(samples: Samples, predictions: Mapping[str, Predicted], 
     return _grid(samples, N_TIMES, end), Horizon(end, "predictions", reason)
 
 
-def _moved_by_times(
-    plan: Plan, samples: Samples, predictions: Mapping[str, Predicted], horizon: Horizon
-) -> list[Note]:
+def _end_moved(plan: Plan, samples: Samples, known: Mapping[str, Predicted], horizon: Horizon) -> list[Note]:
     """Return a note where scores end elsewhere than they would without the times given."""
     try:
         without = times_of_samples(replace(plan, times=None), samples)
-        _, otherwise = _within_predictions(samples, predictions, without)
+        _, otherwise = _within_predictions(samples, known, without)
     except ValueError:  # without times there would be no scores
         return []
     if np.isclose(horizon.time, otherwise.time, rtol=1e-9, atol=0.0):

@@ -42,6 +42,8 @@ NOT_YET = {
 }
 #: The name of the scores by the true event times.
 TRUTH = "truth"
+#: Adjustments that were fitted elsewhere, by name.
+Fits = Mapping[str, Fitted]
 
 
 def evaluate(
@@ -206,7 +208,7 @@ def run(
     x_train: Any = None,
     folds: Any = None,
     true_times: npt.ArrayLike | None = None,
-    fits: Mapping[str, Fitted] | None = None,
+    fits: Fits | None = None,
     choice: CopulaChoice | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -245,11 +247,7 @@ def run(
 
 
 def assuming(
-    plan: Plan,
-    data: EvaluationData,
-    fits: Mapping[str, Fitted],
-    choice: CopulaChoice | None,
-    notes: list[Note],
+    plan: Plan, data: EvaluationData, fits: Fits, choice: CopulaChoice | None, notes: list[Note]
 ) -> tuple[EvaluationData, Fitted | None]:
     """Return the data with the copula that the plan assumes; and a fit that others may start from, if there is one."""
     start: Fitted | None = None
@@ -274,9 +272,7 @@ def assuming(
     return replace(data, assumed=assumed), start
 
 
-def _fitted_imputation(
-    plan: Plan, data: EvaluationData, fits: Mapping[str, Fitted]
-) -> tuple[Fitted | None, Fitted | None]:
+def _fitted_imputation(plan: Plan, data: EvaluationData, fits: Fits) -> tuple[Fitted | None, Fitted | None]:
     """Return the shared imputation at independence, None if it cannot be; and again if others may start there."""
     shared = imputation_among([fits.get(planned.name, planned.adjustment) for planned in plan.adjustments])
     if shared is None or isinstance(shared, Fitted):

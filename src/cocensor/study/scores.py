@@ -216,12 +216,10 @@ def score_refit(data: EvaluationData, before: AdjustmentScores) -> AdjustmentSco
     """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
     # There may be many copulas, and a fit can be as large as the sample.
     bare = replace(before, served=(), resampling=None, imputation_fit=None)
-    return Scoring(data, before.name).answered_by(before.served).onto(bare, with_batches=True)
+    return Scoring(data, before.name).answered_by(before.served).onto(bare, batched=True)
 
 
-def _scores_in_resample(
-    data: EvaluationData, resample: Resample, before: AdjustmentScores
-) -> AdjustmentScores:
+def _refitted_to(data: EvaluationData, resample: Resample, before: AdjustmentScores) -> AdjustmentScores:
     """Return the scores of a resample, with everything fitted to it; without errors."""
     scoring = Scoring(data, before.name)
     predictions = data.with_reference(data.grid)
@@ -258,9 +256,7 @@ class Scoring:
         #: By fit, the hazard ratio of dropouts at the latest time that is scored; NaN where it is not known.
         self._hazard_ratios: list[float] = []
 
-    def onto(
-        self, before: AdjustmentScores, *, with_batches: bool = False, **changes: Any
-    ) -> AdjustmentScores:
+    def onto(self, before: AdjustmentScores, *, batched: bool = False, **changes: Any) -> AdjustmentScores:
         """Return the scores, with what they rest on; rows of their errors by batches of subjects if wanted."""
         with np.errstate(divide="ignore"):  # 0 where a ratio is below double precision
             ratio = np.exp(np.mean(np.log(self._hazard_ratios))) if self._hazard_ratios else np.nan
@@ -271,7 +267,7 @@ class Scoring:
             for metric, values in _numbers(scores).items():
                 errors, batches = as_estimates(values, self._influences[metric], self._unknown[metric])
                 scores.errors[metric] = errors
-                if with_batches:
+                if batched:
                     scores.batches[metric] = batches
         return scores
 
@@ -404,7 +400,7 @@ def bootstrapped(
         for name in refitted:
             if stopped.is_set():
                 return replicate
-            scores = _scores_in_resample(drawn, resample, results[name])
+            scores = _refitted_to(drawn, resample, results[name])
             replicate[name] = _numbers(scores), scores.notes_of("missing")
         resamples.count()
         return replicate
