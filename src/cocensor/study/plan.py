@@ -77,7 +77,7 @@ class SensitivityPlan:
     @classmethod
     def of(
         cls,
-        families: str | Sequence[str] = FAMILIES,
+        families: str | Sequence[str] | None = None,
         taus: Any = None,
         adjustments: str | Sequence[str] | None = None,
         hazard_ratios: Any = None,
@@ -86,7 +86,7 @@ class SensitivityPlan:
         named: Naming = str,
     ) -> SensitivityPlan:
         """Check the arguments of :meth:`Evaluation.sensitivity`; ``named`` gives their names in refusals."""
-        chosen = _as_families(families, named("families"))
+        chosen = FAMILIES if families is None else _as_families(families, named("families"))
         return cls(
             chosen,
             None if taus is None else _as_taus(taus, chosen, named),

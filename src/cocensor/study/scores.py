@@ -387,8 +387,9 @@ def bootstrapped(
     """
     refitted = []
     for name, scores in results.items():
+        # Some came fitted, and not to the test subjects.
         elsewhere = scores.given_fitted and any(fit.design is None for fit, _ in scores.served)
-        if scores.answered and not elsewhere:  # elsewhere: not to the test subjects
+        if scores.answered and not elsewhere:
             refitted.append(name)
     data.at_the_times  # noqa: B018 - computed once, before threads ask for it
     resamples = ProgressCount(how.n_resamples, progress)
