@@ -115,7 +115,7 @@ def test_without_a_training_sample_everything_learns_from_the_test_sample(study)
             assert alone.score(model, "ibs", name).value == same.score(model, "ibs", name).value
             assert alone.score(model, "ibs", name).skill.value == same.score(model, "ibs", name).skill.value
     curve = cc.KaplanMeier().fit(study.test.y).predict(alone.data.times)
-    np.testing.assert_array_equal(alone.data.reference(alone.data.times)[0], curve)
+    np.testing.assert_array_equal(alone.data.reference(alone.data.grid)(alone.data.times)[0], curve)
     [note] = noted(alone)
     assert note.kind == "decision"
     assert "reference curve" in note.text

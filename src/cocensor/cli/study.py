@@ -21,7 +21,8 @@ from cocensor.scale.evaluate import run_scan
 from cocensor.scale.files import Files
 from cocensor.scale.reduce import connected
 from cocensor.study import Plan
-from cocensor.study.run import as_true_times, run
+from cocensor.study.prepare import as_true_times
+from cocensor.study.run import run
 from cocensor.study.sensitivity.run import as_labels, check_groups
 
 # --- in memory ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, option_group
 from cocensor.data.files import read_content
 from cocensor.data.times import TimeAxis
 from cocensor.study.plan import Plan
-from cocensor.study.plan_toml import check_keys, plan_arguments, plan_values, toml_key, toml_value
+from cocensor.study.plan_toml import check_keys, plan_arguments, plan_values, toml_line
 from cocensor.study.run import NOT_YET
 
 _TABLES = ["inputs", "plan", "outputs"]
@@ -175,7 +175,7 @@ def study_text(inputs: Inputs, plan: Plan, outputs: Outputs, file: Path) -> str:
 
 
 def _line(key: str, value: Any) -> str:
-    line = f"{toml_key(key)} = {toml_value(value)}"
+    line = toml_line(key, value)
     try:
         line.encode()
     except UnicodeEncodeError:

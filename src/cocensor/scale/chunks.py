@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import FloatArray, check_length
-from cocensor._notes import Note
+from cocensor._notes import Note, noted
 from cocensor.data import Predictions, Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.covariates import chosen_covariates
 from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, Probabilities
 from cocensor.scale.scan import Batch, Columns, Part, Scan, at_columns, hashed
-from cocensor.study.prepare import matching_note
 
 
 class ChunkScan(Scan):
@@ -90,7 +89,7 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
             if own != wanted:
                 raise ValueError(f"{_name(k)} must have {what} as {_name(0)}, {wanted!r}, but has {own!r}.")
     matched = ((model, own.matched) for models, _, _ in parts for model, own in models.items())
-    notes = tuple(dict.fromkeys(note for model, how in matched for note in matching_note(how, model)))
+    notes = tuple(dict.fromkeys(noted(f"matched_by_{how}", model=model) for model, how in matched if how))
     tables: list[Any] = [None] * len(parts)
     if parts[0][2] is not None:
         tables = chosen_covariates(

@@ -38,7 +38,7 @@ from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
-from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
+from cocensor.study.prepare import prepared, times_of_samples, usable_samples
 from cocensor.study.run import assuming, build_evaluation, run
 from cocensor.study.scores import AdjustmentScores, Scoring, fits_under, scores_of
 
@@ -134,10 +134,10 @@ class _Study:
                 fitted.forget()
         scoring = _scoring_pass(self.scan, data, fits, outcomes.whole, self.most_kept)
         sums = read_everything(scoring, self._reduce)
-        notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
+        notes = [*(noted("rounded", model=name, n=n) for name, n in sorted(sums.n_rounded.items())), *notes]
         kept = _kept_data(scoring, sums, learning, outcomes, drawn.rows)
         results = {
-            name: scores_of(kept, scores, _StreamedScoring(kept, name, outcomes.whole, sums))
+            name: scores_of(_StreamedScoring(kept, name, outcomes.whole, sums), scores)
             for name, scores in fits.items()
         }
         return build_evaluation(self.plan, kept, results, [*notes, *_about_subjects(kept)])
@@ -147,9 +147,10 @@ class _Study:
         given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
         as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
         samples, notes = usable_samples(given, "all", as_given)
-        notes = [*self.scan.notes, *notes, *about_censoring(samples)]
+        notes = [*self.scan.notes, *notes]
         times = times_of_samples(self.plan, samples)
-        data = prepared(self.plan, samples, predictions, {}, self.scan.models, times, notes)
+        predictions = {name: predictions[name] for name in self.scan.models}
+        data = prepared(self.plan, samples, predictions, times, notes)
         return replace(data, library=library_of(self.x_train)), notes
 
     def _fitted(
@@ -249,7 +250,10 @@ def _scoring_pass(
     marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
     return ScoringPass(
         scan,
-        tuple(Stage(grid, data.reference_curve(grid), tuple(metrics)) for grid, metrics in by_grid.items()),
+        tuple(
+            Stage(grid, data.reference(grid).probabilities[0], tuple(metrics))
+            for grid, metrics in by_grid.items()
+        ),
         {
             (name, number): (fitted.for_others(), models)
             for name, scores in results.items()

@@ -23,23 +23,14 @@ from cocensor.estimators import KaplanMeier
 from cocensor.inference.estimates import Estimate, Estimates
 from cocensor.metrics import BrierScore, Concordance, IntegratedBrierScore, Metric
 from cocensor.study.data import REFERENCE, EvaluationData, Horizon
-from cocensor.study.scores import AdjustmentScores, score_with_metric, scores_under
+from cocensor.study.scores import Scoring, fits_under, score_with_metric, scores_of
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
 
-Code = Literal[
-    "negative_skill",
-    "against_outcome",
-    "no_better",
-    "constant",
-    "all_censored",
-    "refused",
-    "same_sample",
-    "training_censored",
-    "few_events",
-]
-_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "all_censored"})
+Disqualifying = Literal["negative_skill", "against_outcome", "all_censored"]
+Remark = Literal["no_better", "constant", "refused", "same_sample", "training_censored", "few_events"]
+Code = Literal[Disqualifying, Remark]
 # Two independent samples with so many different times have the same ones less often than once in 1,000.
 _MANY_TIMES = 10
 # Scores of steps are noted from this share of a standard error on, or of the score itself where there is none.
@@ -57,7 +48,7 @@ _FEW_EVENTS = 10
 _MENDED, _MENDS_BY = -0.05, 0.1
 # A concordance of ties is ½ but for this.
 _ROUNDING = 1e-6
-_NONE, _ALONE = Estimate(np.nan, np.nan), "model"
+_NONE = Estimate(np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -106,7 +97,7 @@ class Check:
     @property
     def disqualifies(self) -> bool:
         """Whether the model cannot be called best."""
-        return self.code in _DISQUALIFYING
+        return self.code in get_args(Disqualifying)
 
     def __str__(self) -> str:
         return self.text
@@ -132,41 +123,47 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     """
     data = evaluation.data
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
-    concordances = probe.concordances(data.predictions)
-    diagnoses = [_Diagnosis(evaluation, probe, model, concordances[model]) for model in data.predictions]
     events = probe.outcomes.time[probe.outcomes.event]
+    enough_events = np.count_nonzero(events <= probe.times[-1]) >= _FEW_EVENTS
+    concordances = probe.concordances(data.predictions) if enough_events else {}
+    diagnoses = [_Diagnosis(evaluation, probe, model, concordances.get(model)) for model in data.predictions]
     refused = [note for note in evaluation.notes if note.code == "refused"]
     return (
-        *_checks_of_models(diagnoses, int(np.count_nonzero(events <= probe.times[-1])) >= _FEW_EVENTS),
+        *_checks_of_models(diagnoses),
         *(Check("refused", note.about.model, note.values) for note in refused),
         *_checks_of_samples(data),
     )
 
 
-def _checks_of_models(diagnoses: list[_Diagnosis], enough_events: bool) -> Iterator[Check]:
+def _checks_of_models(diagnoses: list[_Diagnosis]) -> Iterator[Check]:
     """By model; that the flag of the event is inverted is said once for all."""
-    off = [model for model in diagnoses if enough_events and (model.is_negative or model.is_against)]
+    off = [model for model in diagnoses if model.is_negative or model.is_against]
     causes = {model.name: model.cause() for model in off}
     flagged = [model for model in off if model.is_negative and causes[model.name]["cause"] == "flag"]
-    if flagged and len(flagged) == sum(not isinstance(model.predictions, RiskScores) for model in diagnoses):
+    if flagged and len(flagged) == sum(not model.is_risk for model in diagnoses):
         skills = sorted(model.skill.value for model in flagged)
         yield Check("negative_skill", None, {"skills": skills, "cause": "flag"})
     else:
         for model in off:
-            yield from model.disqualified_by(causes[model.name])
+            cause = causes[model.name]
+            if model.is_negative:
+                yield Check("negative_skill", model.name, {"skill": model.skill.value, **cause})
+            if model.is_against:
+                order = {"concordance": model.concordance.value, "upper_limit": model.highest_concordance}
+                yield Check("against_outcome", model.name, {**order, **cause})
     for model in diagnoses:
         if model in off:
             continue
-        unproven = enough_events and not model.is_better
-        if unproven and (model.is_worse or not model.constant):
+        if not model.is_better and (model.is_worse or not model.constant):
             yield model.no_better()
         if model.constant:
-            yield Check("constant", model.name, {"may_be_no_better": unproven and not model.is_worse})
+            unproven = not model.is_better and not model.is_worse
+            yield Check("constant", model.name, {"may_be_no_better": unproven})
 
 
 def _checks_of_samples(data: EvaluationData) -> Iterator[Check]:
     train = data.samples.y_train
-    if train is not None and data.samples.folds is None and _is_same(data.samples):
+    if data.samples.folds is None and _is_same(data.samples):
         yield Check("same_sample")
     when = {"horizon": data.time_axis.said(data.horizon.time)}
     n_events = data.n_events_by(data.horizon.time)
@@ -189,10 +186,9 @@ def _is_same(samples: Samples) -> bool:
     if samples.x_train is not None and samples.x_test is not None:
         x = Covariates.joined((samples.x_train, samples.x_test)).values
         of_train, of_test = np.hstack((of_train, x[: len(train)])), np.hstack((of_test, x[len(train) :]))
-    if np.array_equal(of_train, of_test):
-        return True
-    many = np.unique(test.time).size >= _MANY_TIMES
-    return many and np.array_equal(_sorted_rows(of_train), _sorted_rows(of_test))
+    if np.unique(test.time).size >= _MANY_TIMES:
+        of_train, of_test = _sorted_rows(of_train), _sorted_rows(of_test)
+    return np.array_equal(of_train, of_test)
 
 
 def _sorted_rows(rows: FloatArray) -> FloatArray:
@@ -214,16 +210,18 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
         and curves.interpolation is None
         and not np.isin(grid, curves.times).all()
     }
-    if not steps:
-        return []
-    as_steps = _values(evaluation, scores, steps)
+
+    def values(predictions: Mapping[str, Predicted]) -> dict[str, float]:
+        others = replace(data, predictions=predictions, confidence_level=None)
+        served = tuple((fit, tuple(name for name in names if name in steps)) for fit, names in scores.served)
+        again = score_with_metric(others, replace(scores, served=served), metric).values[metric.name]
+        return {name: value.value for name, value in again.items()}
+
     own = {name: scores.value(metric.name, name) for name in steps}
     # The subjects at hand are not all of a stream: they give the difference.
-    as_lines = own
-    if data.streamed is not None:
-        as_lines = _values(evaluation, scores, {name: data.predictions[name] for name in steps})
+    as_lines = own if data.streamed is None else values({name: data.predictions[name] for name in steps})
     moved = {}
-    for name, value in as_steps.items():
+    for name, value in values(steps).items():
         change = value - as_lines[name]
         error = evaluation.score(name, metric.name, scores.name).standard_error
         if abs(change) > (_OF_ERROR * error if np.isfinite(error) else _OF_SCORE * abs(own[name])):
@@ -234,37 +232,13 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
     return [noted("steps_instead", model=alone, metric=metric.label, under=scores.label, scores=moved)]
 
 
-def _values(
-    evaluation: Evaluation, scores: AdjustmentScores, predictions: Mapping[str, Predicted]
-) -> dict[str, float]:
-    """Return the first metric of some models with other predictions, under the fits of some scores."""
-    data, metric = evaluation.data, evaluation.data.metrics[0]
-    others = replace(data, predictions=predictions, confidence_level=None)
-    served = tuple((fitted, tuple(n for n in names if n in predictions)) for fitted, names in scores.served)
-    values = score_with_metric(others, replace(scores, served=served), metric).values[metric.name]
-    return {name: value.value for name, value in values.items()}
-
-
-# --- the diagnosis of a model ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
 class Probe:
     """Test subjects, of many every k-th, that predictions are scored on by marginal IPCW, at the evaluation's times."""
 
-    y: Survival
-    times: FloatArray
-    folds: npt.NDArray[Any] | None = field(default=None, repr=False)
-
-    @cached_property
-    def rows(self) -> slice:
-        """The subjects that are examined."""
-        return slice(None, None, -(-len(self.y) // _MOST_SUBJECTS))
-
-    @cached_property
-    def outcomes(self) -> Survival:
-        """Outcomes of the probed subjects."""
-        return self.y[self.rows]
+    def __init__(self, y: Survival, times: FloatArray, folds: npt.NDArray[Any] | None = None) -> None:
+        self.rows = slice(None, None, -(-len(y) // _MOST_SUBJECTS))
+        self.outcomes, self.times = y[self.rows], times
+        self.folds = None if folds is None else folds[self.rows]
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier:
@@ -296,11 +270,10 @@ class Probe:
     def skill(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> Estimate:
         """The integrated Brier skill against the Kaplan–Meier curve of the same subjects; NaN where unknown."""
         by = BrierScore().at_time(float(times[0])) if times.size == 1 else IntegratedBrierScore()
-        model = "model"
-        errors = self._errors({model: on_times(times, curves, "linear")}, times, by, y)
-        if not {model, REFERENCE} <= set(errors.names):
+        errors = self._errors({"model": on_times(times, curves, "linear")}, times, by, y)
+        if not {"model", REFERENCE} <= set(errors.names):
             return _NONE
-        return errors.skills([model], REFERENCE, 0.0).estimate(model)
+        return errors.skills(["model"], REFERENCE, 0.0).estimate("model")
 
     def concordances(self, predictions: Mapping[str, Predicted]) -> dict[str, Estimate]:
         """By model the concordance of its risk with who has the event first; ½ where all risks are the same."""
@@ -313,15 +286,15 @@ class Probe:
 
     def _risk(self, predictions: Predicted) -> FloatArray:
         """Return a risk score of these subjects; within folds, as risks of two folds may differ."""
-        times = self.grid(predictions)
         if isinstance(predictions, RiskScores):
             risk = predictions.risk[self.rows]
         else:
+            times = self.grid(predictions)
             # Equal curves must tie: a product of matrices adds up rows in different ways.
             widths = np.diff(times, prepend=0.0)
             risk = -np.multiply(predictions.read(times, self.rows), widths, order="C").sum(axis=1)
         if self.folds is not None:
-            _, fold = np.unique(self.folds[self.rows], return_inverse=True)
+            _, fold = np.unique(self.folds, return_inverse=True)
             risk = risk - (np.bincount(fold, risk) / np.bincount(fold))[fold]
             risk = risk.round(12)  # what is alike within folds must tie
         return risk
@@ -337,7 +310,8 @@ class Probe:
         samples, grid = Samples.of(self.outcomes if y is None else y), TimeGrid.of(times)
         until = Horizon(grid.last, "times", "the times of the evaluation")
         data = EvaluationData(predictions, samples, grid, (metric,), tuple(predictions), until, _LEVEL)
-        return scores_under(data, "probe", "IPCW", IPCW()).errors[metric.name]
+        fitted, _ = fits_under(data, "probe", "IPCW", IPCW())
+        return scores_of(Scoring(data, "probe"), fitted).errors[metric.name]
 
 
 def _some(times: FloatArray) -> FloatArray:
@@ -345,90 +319,48 @@ def _some(times: FloatArray) -> FloatArray:
     return times[np.linspace(0, times.size - 1, min(times.size, _MOST_TIMES)).round().astype(int)]
 
 
-@dataclass(frozen=True, eq=False)
 class _Diagnosis:
-    """A quick examination of one model."""
+    """A quick examination of one model: of its predictions alone where it has no concordance, as of few events."""
 
-    evaluation: Evaluation
-    probe: Probe
-    name: str
-    concordance: Estimate
+    def __init__(self, evaluation: Evaluation, probe: Probe, name: str, concordance: Estimate | None) -> None:
+        self.data, self.probe, self.name = evaluation.data, probe, name
+        self.predictions = predictions = self.data.predictions[name]
+        self.is_risk = isinstance(predictions, RiskScores)
+        values = predictions.risk if isinstance(predictions, RiskScores) else self._curves()
+        self.constant = len(values) > 1 and bool((values == values[:1]).all())
+        self.skill, self.concordance = _NONE, concordance or _NONE
+        if concordance is not None and not self.is_risk:
+            self.skill = self._skill(evaluation, values)
+        value, (low, high) = self.skill.value, self.skill.confidence_interval(_LEVEL)
+        # The reference curve may gain by being fitted to the subjects that it is scored on.
+        fitted_to_test = self.data.samples.y_train is None and not np.isnan(value)
+        by_chance = probe.gain_by_chance if fitted_to_test else 0.0
+        self.is_negative = value + by_chance < _WORST_SKILL and not high + by_chance >= 0
+        self.is_worse = value + by_chance < -_LEAST_WORSE and high + by_chance < 0
+        self.is_better = np.isnan(value) or (value > 0 and not low <= 0)
+        # The upper limit of the concordance, for all models at once.
+        level = 1.0 - (1.0 - _LEVEL) / len(self.data.predictions)
+        self.highest_concordance = self.concordance.confidence_interval(level).high
+        self.is_against = self.highest_concordance < 0.5 - _ROUNDING
 
-    @property
-    def predictions(self) -> Predicted:
-        return self.evaluation.data.predictions[self.name]
+    def _curves(self) -> FloatArray:
+        return self.predictions.read(self.probe.grid(self.predictions), self.probe.rows)
 
-    @cached_property
-    def skill(self) -> Estimate:
-        """The skill by the first proper score of the model, or by the integrated Brier score; NaN of risk scores."""
-        if isinstance(self.predictions, RiskScores):
-            return _NONE
-        proper = [by.name for by in self.evaluation.data.metrics if by.has_skill and by.needs_curves]
-        skills = (self.evaluation.score(self.name, metric).skill for metric in proper)
+    def _skill(self, evaluation: Evaluation, curves: FloatArray) -> Estimate:
+        """The skill by the first proper score of the model, or by the integrated Brier score."""
+        proper = [by.name for by in self.data.metrics if by.has_skill and by.needs_curves]
+        skills = (evaluation.score(self.name, metric).skill for metric in proper)
         skill = next((skill for skill in skills if skill is not None and np.isfinite(skill.value)), None)
         if skill is not None and np.isfinite(skill.standard_error):
             return skill
-        times = self.probe.grid(self.predictions)
-        by_ipcw = self.probe.skill(self.predictions.read(times, self.probe.rows), times)
+        by_ipcw = self.probe.skill(curves, self.probe.grid(self.predictions))
         return by_ipcw if skill is None else Estimate(skill.value, by_ipcw.standard_error)
-
-    @cached_property
-    def by_chance(self) -> float:
-        """The skill that the reference curve may gain by being fitted to the subjects that it is scored on."""
-        return self.probe.gain_by_chance if self.evaluation.data.samples.y_train is None else 0.0
-
-    @cached_property
-    def constant(self) -> bool:
-        """Whether all subjects are predicted the same."""
-        if len(self.predictions) < 2:
-            return False
-        if isinstance(self.predictions, RiskScores):
-            return bool(np.ptp(self.predictions.risk) == 0)
-        values = self.predictions.read(self.probe.grid(self.predictions), self.probe.rows)
-        return bool((values == values[:1]).all())
-
-    @property
-    def is_negative(self) -> bool:
-        """Whether the skill is strongly negative."""
-        high = self.skill.confidence_interval(_LEVEL).high
-        return self.skill.value + self.by_chance < _WORST_SKILL and not high + self.by_chance >= 0
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the skill is above 0 by its interval, or there is none, as of a risk score."""
-        value = self.skill.value
-        return np.isnan(value) or (value > 0 and not self.skill.confidence_interval(_LEVEL).low <= 0)
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether the skill is below 0 by its interval, by half a percent or more."""
-        high = self.skill.confidence_interval(_LEVEL).high
-        return self.skill.value + self.by_chance < -_LEAST_WORSE and high + self.by_chance < 0
-
-    @property
-    def is_against(self) -> bool:
-        """Whether the risk is the opposite of the outcome, beyond chance."""
-        return self.highest_concordance < 0.5 - _ROUNDING
-
-    @property
-    def highest_concordance(self) -> float:
-        """The upper limit of the concordance, for all models at once."""
-        n_models = len(self.evaluation.data.predictions)
-        return self.concordance.confidence_interval(1.0 - (1.0 - _LEVEL) / n_models).high
-
-    def disqualified_by(self, cause: dict[str, Any]) -> Iterator[Check]:
-        """Return the checks that disqualify the model."""
-        if self.is_negative:
-            yield Check("negative_skill", self.name, {"skill": self.skill.value, **cause})
-        if self.is_against:
-            order = {"concordance": self.concordance.value, "upper_limit": self.highest_concordance}
-            yield Check("against_outcome", self.name, {**order, **cause})
 
     def no_better(self) -> Check:
         """Return the remark that the model is worse than the reference curve, or may be no better."""
         low, high = self.skill.confidence_interval(_LEVEL)
         values: dict[str, Any] = {"skill": self.skill.value, "is_worse": self.is_worse}
-        if self.evaluation.data.confidence_level is not None and np.isfinite(low):
+        if self.data.confidence_level is not None and np.isfinite(low):
             values["interval"] = [low, high]
         ranks = self.concordance.confidence_interval(_LEVEL).low > 0.5
         cause = self.cause() if self.is_worse else {"cause": "ranks" if ranks else "may_rank_nothing"}
@@ -441,10 +373,9 @@ class _Diagnosis:
         "negative" (of a risk score), "opposite" (coding of a covariate) or "level" (of the probabilities, or another
         unit of time); other values fill its sentence.
         """
-        if isinstance(self.predictions, RiskScores):
+        if self.is_risk:
             return {"cause": "negative"}
-        times = self.probe.grid(self.predictions)
-        curves, y = self.predictions.read(times, self.probe.rows), self.probe.outcomes
+        times, curves, y = self.probe.grid(self.predictions), self._curves(), self.probe.outcomes
         skills = {
             "": self.probe.skill(curves, times),
             "risks": self.probe.skill(1.0 - curves, times),
@@ -460,7 +391,7 @@ class _Diagnosis:
         low, high = self.concordance.confidence_interval(_LEVEL)
         if low > 0.5 or self.constant or not high >= 0.5:
             observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
-            when, mean = self.evaluation.data.time_axis.said(times[-1]), float(curves[:, -1].mean())
+            when, mean = self.data.time_axis.said(times[-1]), float(curves[:, -1].mean())
             level = {"time": when, "predicted": mean, "observed": observed, "constant": self.constant}
             return {"cause": "level", **level}
         return {"cause": "rows"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -60,10 +60,7 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class AssumedCopula:
-    """The copula that adjustments by name assume; ``hint`` is behind a "selected" one.
-
-    "unused" is one that no adjustment takes from the plan.
-    """
+    """The copula that adjustments by name assume; "unused" if none does. ``hint`` is behind a "selected" one."""
 
     copula: Copula = field(default_factory=Independence)
     origin: Literal["selected", "given", "independence", "unused"] = "unused"
@@ -81,7 +78,7 @@ class Streamed:
     rows: Rows = field(repr=False)
     #: The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     metrics: frozenset[str]
-    #: Numbers of all subjects at risk at some times, and of events and censorings before the next.
+    #: Of all subjects.
     risk_table: RiskTable = field(repr=False)
     #: Numbers of dropouts by reason, the most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -102,17 +99,17 @@ class EvaluationData:
     grid: TimeGrid
     metrics: tuple[Metric, ...]
     models: tuple[str, ...]
-    #: The end of the interval that scores are averaged over, and why.
     horizon: Horizon
     #: The level of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
     time_axis: TimeAxis = field(default_factory=TimeAxis)
-    #: The copula of adjustments that take it from the plan, and where it is from.
     assumed: AssumedCopula = field(default_factory=AssumedCopula)
     #: The library of the frames that tables are made with; None for pandas or pyarrow.
     library: Any = field(default=None, repr=False)
     #: All test subjects, where these are more than are held.
     streamed: Streamed | None = None
+    #: Whom the subjects were drawn from, with replacement, and which rows of these they are.
+    drawn_from: tuple[EvaluationData, Rows] | None = field(default=None, repr=False)
 
     @property
     def times(self) -> FloatArray:
@@ -174,7 +171,7 @@ class EvaluationData:
         """Return the weights of the test subjects."""
         if self.streamed is None:
             return self.samples.weights(fitted, grid)
-        given = {**self.predictions, REFERENCE: self.reference}
+        given = self.with_reference(self.grid)
         weights = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return weights.replaced(subsample=self.streamed.subsample(weights.n))
 
@@ -183,17 +180,12 @@ class EvaluationData:
         able = {name for name, model in self.predictions.items() if metric.can_score(model, self.grid)}
         return tuple(name for name in self.models if name in able)
 
-    @cached_property
-    def reference(self) -> Predicted:
-        """The reference curve, for everybody."""
-        return self._reference(self.grid)
-
-    def reference_curve(self, grid: TimeGrid) -> FloatArray:
-        """The Kaplan–Meier curve of the training sample, or of the test sample without one, at some times."""
-        return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
-
-    def _reference(self, grid: TimeGrid) -> Predicted:
-        curve = self.reference_curve(grid)
+    def reference(self, grid: TimeGrid) -> Predictions:
+        """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
+        if self.drawn_from is not None:  # the curve is one like the others, and stays as it is
+            everyone, rows = self.drawn_from
+            return everyone.reference(grid).drawn(rows)
+        curve = np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
         everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
         return Predictions.trusted(grid.sorted, everybody, source="reference curve")
 
@@ -201,47 +193,31 @@ class EvaluationData:
     def _kaplan_meier(self) -> Any:
         return KaplanMeier().fit(self.learning.samples.learned_from.y)
 
+    def with_reference(self, grid: TimeGrid) -> dict[str, Predicted]:
+        """Predictions as they were given, and the reference curve at some times."""
+        return {**self.predictions, REFERENCE: self.reference(grid)}
+
     def read_at(self, grid: TimeGrid) -> Mapping[str, Predicted]:
-        """Predictions as they are scored at other times, the reference among them."""
-        if grid == self.grid:
-            return self.at_the_times
-        return {**self.predictions, REFERENCE: self._reference(grid)}
+        """Predictions as they are scored at some times, the reference among them."""
+        return self.at_the_times if grid == self.grid else self.with_reference(grid)
 
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:
         """Predictions as they are scored, the reference among them; no curve is read twice where that is affordable."""
+        if self.drawn_from is not None:
+            everyone, rows = self.drawn_from
+            return _drawn(everyone.at_the_times, rows)
         times = self.grid.sorted
         size = sum(8 * len(model) * times.size for model in self.predictions.values())
         kept = dict(self.predictions)
         if self.streamed is None and size <= _MOST_KEPT:
             kept = {name: model.on(times) for name, model in kept.items()}
-        return kept | {REFERENCE: self.reference}
+        return kept | {REFERENCE: self.reference(self.grid)}
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ResampledData(EvaluationData):
-    """An evaluation of subjects drawn from those of another, at its times; no prediction is copied."""
-
-    everyone: EvaluationData
-    resample: Resample
-
-    @classmethod
-    def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
-        """Return the data of a resample, without intervals of its own."""
-        values: dict[str, Any] = {
-            field.name: getattr(everyone, field.name) for field in fields(EvaluationData)
-        }
-        values |= {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
-        values |= {"confidence_level": None, "streamed": None}
-        return cls(**values, everyone=everyone, resample=resample)
-
-    @cached_property
-    def at_the_times(self) -> dict[str, Predicted]:
-        """Predictions as those of everyone: the reference curve is one like the others, and stays as it is."""
-        return _drawn(self.everyone.at_the_times, self.resample.test)
-
-    def _reference(self, grid: TimeGrid) -> Predicted:
-        return self.everyone._reference(grid).drawn(self.resample.test)
+    def resampled(self, resample: Resample) -> EvaluationData:
+        """Subjects drawn from these, at the same times, without intervals of their own; no prediction is copied."""
+        drawn = replace(self, predictions=_drawn(self.predictions, resample.test), samples=resample.samples)
+        return replace(drawn, confidence_level=None, drawn_from=(self, resample.test))
 
 
 def _drawn(predictions: Mapping[str, Predicted], rows: Rows) -> dict[str, Predicted]:
@@ -254,7 +230,7 @@ class SuggestedCopula:
 
     #: None where none could be made; ``notes`` say why.
     choice: CopulaChoice | None
-    #: The conditioning of event and dropout: on what the imputation model conditions on, the covariates of the
+    #: What event and dropout are conditioned on: what the imputation model conditions on, the covariates of the
     #: sample, or nothing; "own" where a choice was handed over.
     given: Literal["imputation", "covariates", "nothing", "own"]
     #: The columns of what was conditioned on.
@@ -270,37 +246,26 @@ class SuggestedCopula:
 
     def to_dict(self) -> dict[str, Any]:
         """The candidates and what they were chosen given, as JSON can hold it."""
-        numbers: dict[str, Any] = {
-            "given": self.given,
-            "columns": list(self.columns),
-            "sample": self.sample,
-            "statement": self.statement,
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        notes = [note.to_dict() for note in self.notes]
+        numbers: dict[str, Any] = {"given": self.given, "columns": list(self.columns), "sample": self.sample}
+        numbers |= {"statement": self.statement, "notes": notes}
         if self.choice is None:
             return numbers
-        chosen = self.choice.copula
-        return numbers | {
-            "family": chosen.name,
-            "theta": float(chosen.theta),
-            "tau": float(chosen.tau),
-            "how": self.choice.how,
-            "candidates": [
-                {
-                    "family": name,
-                    "theta": float(model.copula.theta),
-                    "tau": float(model.copula.tau),
-                    "train_nll": finite(-model.loglik_ / model.n_),
-                    "validation_nll": finite(self.choice.validation[name]),
-                    "converged": bool(model.converged_),
-                    "chosen": name == chosen.name,
-                }
-                for name, model in self.choice.models.items()
-            ],
-        }
+        chosen, candidates = self.choice.copula, []
+        for name, model in self.choice.models.items():
+            validation = finite(self.choice.validation[name])
+            losses = {"train_nll": finite(-model.loglik_ / model.n_), "validation_nll": validation}
+            traits = {"converged": bool(model.converged_), "chosen": name == chosen.name}
+            candidates.append({**_parameters(name, model.copula), **losses, **traits})
+        numbers |= _parameters(chosen.name, chosen)
+        return {**numbers, "how": self.choice.how, "candidates": candidates}
 
     def __repr__(self) -> str:
         return escaped(self.statement)
+
+
+def _parameters(family: str, copula: Copula) -> dict[str, Any]:
+    return {"family": family, "theta": float(copula.theta), "tau": float(copula.tau)}
 
 
 def suggest_copula(samples: Samples, shared: Fitted | None) -> SuggestedCopula:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -11,13 +11,13 @@ from scipy.special import chdtrc, chdtri
 
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, frame_of_rows
+from cocensor._json import finite
 from cocensor._numerics import pool_starts
 from cocensor._views import view
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.models.design import risk_score
 from cocensor.adjustments.models.joint import JointFit
 from cocensor.copulas import Copula
-from cocensor.data import Survival
 from cocensor.data.times import TimeAxis
 from cocensor.joint.conditional import Expected, expected_counts
 from cocensor.study.data import EvaluationData
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["event", "dropout"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_COUNTS = ("observed", "expected")
 _N_GROUPS, _N_PERIODS = 10, 4
 # Neighbouring cells are pooled until so many are expected.
 _FEWEST = 5.0
@@ -48,8 +49,6 @@ class FitCells:
     def _pooled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed, expected and variance, where neighbouring cells are pooled until enough are expected."""
         starts = pool_starts(self.expected.T.ravel(), _FEWEST)
-        if not starts.size:
-            return np.empty(0), np.empty(0), np.empty(0)
         cells = (self.observed, self.expected, self.variance)
         observed, expected, variance = (np.add.reduceat(values.T.ravel(), starts) for values in cells)
         return observed, expected, variance
@@ -83,8 +82,7 @@ class FitCells:
         observed, expected, variance = self._pooled
         if not expected.size:
             return np.nan
-        beyond_chance = ((observed - expected) ** 2 - variance).sum()
-        return float(np.sqrt(max(beyond_chance, 0.0) / (expected**2).sum()))
+        return float(np.sqrt(max(((observed - expected) ** 2 - variance).sum(), 0.0) / (expected**2).sum()))
 
     @property
     def shown(self) -> BoolArray:
@@ -96,26 +94,20 @@ class FitCells:
         """Observed over expected; NaN where nothing is expected."""
         return self.observed / self._divisor
 
-    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Limits for the ratio of observed to expected, as of a Poisson number; NaN where nothing is expected."""
-        tail = 0.5 * (1.0 - level)
-        lower = np.nan_to_num(chdtri(2 * self.observed, 1.0 - tail)) / (2 * self._divisor)
-        return lower, chdtri(2 * self.observed + 2, tail) / (2 * self._divisor)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers as JSON can hold them."""
-        return {
-            "observed": self.observed.tolist(),
-            "expected": self.expected.tolist(),
-            "statistic": self.statistic,
-            "df": self.df,
-            "pvalue": self.pvalue if self.df else None,
-            "misfit": self.misfit if self.df else None,
-        }
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """95 % limits for the ratio of observed to expected, as of a Poisson number; NaN where nothing is expected."""
+        lower, upper = np.nan_to_num(chdtri(2 * self.observed, 0.975)), chdtri(2 * self.observed + 2, 0.025)
+        return lower / (2 * self._divisor), upper / (2 * self._divisor)
 
     @property
     def _divisor(self) -> FloatArray:
         return np.where(self.expected > 0, self.expected, np.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as JSON can hold them."""
+        arrays = {"observed": self.observed.tolist(), "expected": self.expected.tolist()}
+        sizes = {"pvalue": finite(self.pvalue), "misfit": finite(self.misfit)}
+        return {**arrays, "statistic": self.statistic, "df": self.df, **sizes}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,15 +156,13 @@ class ImputationFit:
     time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @property
-    def tests(self) -> Iterator[tuple[str, Kind, FitCells]]:
+    def tests(self) -> list[tuple[str, Kind, FitCells]]:
         """Model, kind and cells, one after the other, as far as there are enough for a test."""
-        return (test for test in self._all_cells if test[2].df)
+        return [test for test in self._all_cells if test[2].df]
 
     @property
-    def _all_cells(self) -> Iterator[tuple[str, Kind, FitCells]]:
-        for model, by_kind in self.cells.items():
-            for kind, cells in by_kind.items():
-                yield model, kind, cells
+    def _all_cells(self) -> list[tuple[str, Kind, FitCells]]:
+        return [(model, *of_kind) for model, by_kind in self.cells.items() for of_kind in by_kind.items()]
 
     @property
     def worst(self) -> str:
@@ -183,8 +173,8 @@ class ImputationFit:
     @cached_property
     def significant(self) -> tuple[tuple[str, Kind, FitCells], ...]:
         """The tests that refute the model, of whatever size the misfit is (Bonferroni's rule, 1 %)."""
-        n_tests = len(list(self.tests))
-        return tuple(test for test in self.tests if test[2].pvalue * n_tests < _LEVEL)
+        tests = self.tests
+        return tuple(test for test in tests if test[2].pvalue * len(tests) < _LEVEL)
 
     @cached_property
     def failed(self) -> tuple[tuple[str, Kind], ...]:
@@ -194,12 +184,11 @@ class ImputationFit:
     @property
     def misfits(self) -> dict[str, dict[str, Any]]:
         """By kind that failed, the model whose score shows the largest misfit, its size, statistic and cells."""
-        worst: dict[str, dict[str, Any]] = {}
-        for model, kind, cells in sorted(self.tests, key=lambda test: test[2].misfit):
-            if (model, kind) in self.failed:
-                size = {"misfit": cells.misfit, "statistic": cells.statistic, "df": cells.df}
-                worst[kind] = {"model": model, **size}
-        return worst
+        return {
+            kind: {"model": model, "misfit": cells.misfit, "statistic": cells.statistic, "df": cells.df}
+            for model, kind, cells in sorted(self.significant, key=lambda test: test[2].misfit)
+            if cells.misfit > _LARGE
+        }
 
     @property
     def pvalue(self) -> float:
@@ -209,29 +198,22 @@ class ImputationFit:
 
     def table(self) -> Any:
         """One row per model, kind, decile and period: observed, expected, their ratio with a 95 % interval."""
-        counts = ("observed", "expected")
-        columns = ("model", "kind", "decile", "start", "end", *counts, "ratio", "lower", "upper")
-        starts = np.append(0.0, self.periods[:-1])
-        rows = []
+        columns = ("model", "kind", "decile", "start", "end", *_COUNTS, "ratio", "lower", "upper")
+        ends, rows = [0.0, *self.periods.tolist()], []
         for model, kind, cells in self._all_cells:
-            ratios = cells.ratio, *cells.interval()
-            for (g, p), expected in np.ndenumerate(cells.expected):
-                period = float(starts[p]), float(self.periods[p])
-                numbers = (
-                    int(cells.observed[g, p]),
-                    float(expected),
-                    *(float(ratio[g, p]) for ratio in ratios),
-                )
-                rows.append((model, kind, g + 1, *period, *numbers))
+            numbers = np.stack((cells.expected, cells.ratio, *cells.interval()), axis=-1)
+            for (g, p), observed in np.ndenumerate(cells.observed):
+                cell = g + 1, ends[p], ends[p + 1], int(observed), *numbers[g, p].tolist()
+                rows.append((model, kind, *cell))
         return frame_of_rows(columns, rows, self.library)
 
     def summary(self) -> Any:
         """One row per model and kind: observed, expected, statistic, df, p-value and size of the misfit."""
-        columns = ("model", "kind", "observed", "expected", "statistic", "df", "pvalue", "misfit")
         rows = []
         for model, kind, cells in self._all_cells:
             counts = int(cells.observed.sum()), float(cells.expected.sum())
             rows.append((model, kind, *counts, cells.statistic, cells.df, cells.pvalue, cells.misfit))
+        columns = ("model", "kind", *_COUNTS, "statistic", "df", "pvalue", "misfit")
         return frame_of_rows(columns, rows, self.library)
 
     @cached_property
@@ -264,8 +246,11 @@ def imputation_fit(
     data: EvaluationData, served: Iterable[tuple[Fitted, Sequence[str]]], models: Collection[str]
 ) -> ImputationFit | None:
     """The fit of the joint models behind some scores; None where there is no joint model of test outcomes."""
-    y = data.samples.y_test
-    periods = _periods(y, data.grid.last)
+    y, horizon = data.samples.y_test, data.grid.last
+    times = y.time[y.event & (y.time > 0) & (y.time <= horizon)]
+    levels = np.arange(1, _N_PERIODS) / _N_PERIODS
+    inner = np.quantile(times, levels, method="inverted_cdf") if times.size else np.empty(0)
+    periods = np.unique(np.append(inner, horizon))
     by_model: dict[str, dict[Kind, FitCells]] = {}
     copula = None
     for fitted, names in served:
@@ -304,14 +289,6 @@ def imputation_fit_under(evaluation: Evaluation, copula: Any) -> ImputationFit:
     return fit
 
 
-def _periods(y: Survival, horizon: float) -> FloatArray:
-    """Return the ends of the periods: quartiles of the event times up to the horizon, and then the horizon."""
-    times = y.time[y.event & (y.time > 0) & (y.time <= horizon)]
-    levels = np.arange(1, _N_PERIODS) / _N_PERIODS
-    inner = np.quantile(times, levels, method="inverted_cdf") if times.size else np.empty(0)
-    return np.unique(np.append(inner, horizon))
-
-
 def _groups(score: FloatArray | None, n: int) -> IntArray:
     """Return the tenth of the score that each subject is in; equal scores stay together."""
     if score is None:
@@ -321,12 +298,10 @@ def _groups(score: FloatArray | None, n: int) -> IntArray:
     return groups
 
 
-def _cells(
-    groups: IntArray, time: FloatArray, periods: FloatArray, expected: Expected, happened: Any
-) -> FitCells:
-    n_groups, n_periods = int(groups.max()) + 1, periods.size
-    counted = happened & (time > 0) & (time <= periods[-1])
-    cell = groups[counted] * n_periods + np.searchsorted(periods, time[counted], side="left")
+def _cells(groups: IntArray, time: FloatArray, ends: FloatArray, expected: Expected, had: Any) -> FitCells:
+    n_groups, n_periods = int(groups.max()) + 1, ends.size
+    counted = had & (time > 0) & (time <= ends[-1])
+    cell = groups[counted] * n_periods + np.searchsorted(ends, time[counted], side="left")
     observed = np.bincount(cell, minlength=n_groups * n_periods).reshape(n_groups, n_periods)
 
     def summed(values: FloatArray) -> FloatArray:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import (
-    FloatArray,
     as_times,
     as_tuple,
     as_vector,
     check_choice,
     check_number,
     check_whole,
-    read_only,
     refuse_first,
 )
 from cocensor._notes import Note, noted
@@ -29,11 +28,11 @@ from cocensor.data.times import TimeAxis, TimeGrid
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric
 
-#: An adjustment by name, as it is, or fitted already.
 AskedAdjustment = str | Adjustment | Fitted
 HorizonRule = str | float | Mapping[str, float] | None
 #: The name of an argument in a refusal.
 Naming = Callable[[str], str]
+Several = TypeVar("Several", bound=Sized)
 #: Sets of adjustments; "default" where none in particular are wanted.
 SETS = {"default": ("ipcw", "imputation"), "paper": ("ipcw", "imputation", "dep", "cg_q")}
 #: The metrics of ``metrics="default"``.
@@ -53,14 +52,11 @@ class AtRisk(NamedTuple):
 
 @dataclass(frozen=True)
 class Planned:
-    """One adjustment of a plan."""
+    """One adjustment of a plan, at independence where it takes its copula from the plan."""
 
-    #: Its name, and its label in tables.
     name: str
     label: str
-    #: At independence where its copula is that of the plan.
     adjustment: Adjustment
-    #: Whether its copula is that of the plan.
     takes_copula: bool = False
 
     def under(self, copula: Copula) -> Adjustment:
@@ -119,12 +115,8 @@ class Plan:
     metrics : tuple of Metric
     default_metrics : bool
         Whether they are the default ones, which single times and models may add to.
-    times, at : tuple of float or None
-        Times that scores over time are averaged over, and single times, as far as they were given.
-    horizon : "t_max", float, AtRisk or None
-    copula : Copula, "select" or None
-    covariates : "all", tuple of names or numbers of columns, or None
-    confidence_level : float or None
+    times, at, horizon, copula, covariates, confidence_level
+        As in :func:`evaluate`, each in one form: times and columns as tuples, a share at risk as :class:`AtRisk`.
     n_resamples, seed : int
         The bootstrap; None for intervals from formulas.
     time_axis : TimeAxis
@@ -186,16 +178,9 @@ class Plan:
         fitted is data. ``named`` gives the name of an argument in refusals.
         """
         by_default = isinstance(metrics, str) and metrics == "default"
-        chosen = as_metrics(DEFAULT_METRICS if by_default else metrics, named("metrics"))
-        scored = None if times is None else tuple(as_scored_times(times, chosen).tolist())
-        if scored is not None and horizon is not None:
-            raise ValueError(
-                f"{named('horizon')} must be None where times are given: they end where it lies."
-            )
+        chosen = _as_metrics(DEFAULT_METRICS if by_default else metrics, named("metrics"))
         if confidence_level is not None:
             confidence_level = check_number(confidence_level, named("confidence_level"), lower=0.0, upper=1.0)
-        if n_resamples is not None:
-            n_resamples = check_whole(n_resamples, named("n_resamples"), 2)
         if isinstance(sensitivity, Mapping):
             sensitivity = SensitivityPlan.of(**sensitivity, named=named)
         as_set = adjustments if isinstance(adjustments, str) and adjustments in SETS else None
@@ -204,13 +189,13 @@ class Plan:
             as_set,
             chosen,
             by_default,
-            scored,
+            _as_scored_times(times, chosen, horizon, named("horizon")),
             _as_single_times(at, chosen, named("at")),
             _as_horizon(horizon, named("horizon")),
             _as_copula(copula, named("copula")),
             _as_columns(covariates),
             confidence_level,
-            n_resamples,
+            None if n_resamples is None else check_whole(n_resamples, named("n_resamples"), 2),
             check_whole(seed, named("seed"), 0),
             TimeAxis(time_name, time_unit),
             sensitivity or SensitivityPlan(),
@@ -236,26 +221,25 @@ class Plan:
 
     def to_toml(self) -> str:
         """The plan as TOML: all that is not as it is by default. A value that no registered name makes is refused."""
-        from cocensor.study.plan_toml import plan_to_toml
+        from cocensor.study.plan_toml import plan_values, toml_line
 
-        return plan_to_toml(self)
+        return "\n".join(toml_line(key, value) for key, value in plan_values(self).items())
 
     @classmethod
     def from_toml(cls, text: str) -> Plan:
         """The plan that :meth:`to_toml` wrote."""
-        from cocensor.study.plan_toml import plan_from_toml
+        from cocensor.study.plan_toml import plan_arguments
 
-        return plan_from_toml(text)
+        try:
+            values = tomllib.loads(text)
+        except (RecursionError, ValueError) as error:
+            raise ValueError(f"a plan must be TOML, but is not: {error}.") from None
+        return cls.of(**plan_arguments(values))
 
 
-# --- metrics and times ------------------------------------------------------------------------------------
-
-
-def as_metrics(metrics: Any, name: str = "metrics") -> tuple[Metric, ...]:
-    """Metrics by name or as they are, each once."""
-    listed = as_tuple(metrics, name, str, Metric)
-    if not listed:
-        raise ValueError(f"{name} is empty: at least one is needed.")
+def _as_metrics(metrics: Any, name: str) -> tuple[Metric, ...]:
+    """Return metrics by name or as they are, each once."""
+    listed = _filled(as_tuple(metrics, name, str, Metric), name)
     chosen = tuple(value if isinstance(value, Metric) else metric(value) for value in listed)
     check_differ(chosen, name)
     return chosen
@@ -268,14 +252,20 @@ def check_differ(metrics: Sequence[Metric], name: str = "metrics") -> None:
         raise ValueError(f"{name} must have different names, but are {', '.join(names)}.")
 
 
-def as_scored_times(times: npt.ArrayLike, metrics: Sequence[Metric]) -> FloatArray:
-    """Times to score at, in any order, that span an interval unless every metric picks its own time."""
+def _as_scored_times(
+    times: Any, metrics: Sequence[Metric], horizon: HorizonRule, name: str
+) -> tuple[float, ...] | None:
+    """Return times to score at, in any order, that span an interval unless every metric picks its own time."""
+    if times is None:
+        return None
+    if horizon is not None:
+        raise ValueError(f"{name} must be None where times are given: they end where it lies.")
     if all(by.single_times == "only" or by.at is not None for by in metrics):
-        return TimeGrid.of(times).times
-    grid = as_times(as_vector(times, "times", copy=True), "times")
+        return tuple(TimeGrid.of(times).times.tolist())
+    grid = as_times(as_vector(times, "times"), "times")
     if not grid.size or grid.min() == grid.max():
         raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
-    return read_only(grid)
+    return tuple(grid.tolist())
 
 
 def takes_single_times(by: Metric) -> bool:
@@ -287,9 +277,8 @@ def _as_single_times(at: Any, metrics: Sequence[Metric], name: str) -> tuple[flo
     """Return single times, sorted, each once, where a metric takes them; None for none."""
     if at is None:
         return None
-    times = np.unique(as_times(as_vector(at, name, single=True), name))
-    if not times.size:
-        raise ValueError(f"{name} is empty: at least one time is needed, or None.")
+    given = as_times(as_vector(at, name, single=True), name)
+    times = np.unique(_filled(given, name, "at least one time is needed, or None."))
     if not any(map(takes_single_times, metrics)):
         listed = ", ".join(by.name for by in metrics)
         raise ValueError(
@@ -328,13 +317,16 @@ def _as_columns(covariates: Any) -> Literal["all"] | tuple[str | int, ...] | Non
         return None
     if isinstance(covariates, str) and covariates == "all":
         return "all"
-    columns = as_tuple(covariates, "covariates", str, int, np.integer)
-    if not columns:
-        raise ValueError("covariates is empty: at least one is needed, or None.")
+    listed = as_tuple(covariates, "covariates", str, int, np.integer)
+    columns = _filled(listed, "covariates", "at least one is needed, or None.")
     return tuple(int(column) if isinstance(column, np.integer) else column for column in columns)
 
 
-# --- adjustments ------------------------------------------------------------------------------------------
+def _filled(values: Several, name: str, rule: str = "at least one is needed.") -> Several:
+    """Several values, of which there must be at least one."""
+    if not len(values):
+        raise ValueError(f"{name} is empty: {rule}")
+    return values
 
 
 def given_fits(adjustments: Any) -> dict[str, Fitted]:
@@ -344,24 +336,21 @@ def given_fits(adjustments: Any) -> dict[str, Fitted]:
 
 
 def _as_adjustments(adjustments: Any, argument: str) -> tuple[Planned, ...]:
-    by_name = _by_name(adjustments, argument)
-    if not by_name:
-        raise ValueError(f"{argument} is empty: at least one is needed.")
+    by_name = _filled(_by_name(adjustments, argument), argument)
     for name in by_name:
         if not isinstance(name, str) or name in ("", "model"):
             raise ValueError(
                 f"{argument} must have strings other than 'model' as names, but one is {name!r}."
             )
-    labels = {name: _label(name, value) for name, value in by_name.items()}
+    labels = {n: _in_short(value) if n == _own_name(value) else n for n, value in by_name.items()}
     in_lower_case = [label.casefold() for label in labels.values()]
     planned = []
     for name, value in by_name.items():
         # Two with the same label go by their names.
         label = labels[name] if in_lower_case.count(labels[name].casefold()) == 1 else name
         takes_copula = isinstance(value, str) and needs_copula(value)
-        if isinstance(value, str):
-            value = adjustment(value, copula=Independence() if takes_copula else None)
-        unfitted = value.adjustment if isinstance(value, Fitted) else value
+        chosen = adjustment(value) if isinstance(value, str) else value
+        unfitted = chosen.adjustment if isinstance(chosen, Fitted) else chosen
         planned.append(Planned(name, label, unfitted, takes_copula))
     return tuple(planned)
 
@@ -377,50 +366,40 @@ def _by_name(adjustments: Any, argument: str) -> dict[str, AskedAdjustment]:
     if isinstance(adjustments, Mapping):
         return {name: resolved(value) for name, value in adjustments.items()}
     values = [resolved(value) for value in as_tuple(adjustments, argument, str, Adjustment, Fitted)]
-    by_name = {value if isinstance(value, str) else repr(value): value for value in values}
+    by_name = {_own_name(value): value for value in values}
     if len(by_name) < len(values):
         raise ValueError(f"{argument} must differ: give a dict with a name for each.")
     return by_name
 
 
-def _label(name: str, value: AskedAdjustment) -> str:
-    """Return the label of an adjustment: the name that it was given, else what sets it apart."""
+def _own_name(value: AskedAdjustment) -> str:
+    """Return the name of an adjustment that was given without one."""
+    return value if isinstance(value, str) else repr(value)
+
+
+def _in_short(value: AskedAdjustment) -> str:
+    """Return the label of a registered adjustment; of another, the settings alone that are not the default."""
     if isinstance(value, str):
-        return adjustment_label(name) if name == value else name
-    return _in_short(value) if name == repr(value) else name
-
-
-def _in_short(value: Adjustment | Fitted) -> str:
-    """Return an adjustment with the settings alone that are not the default."""
+        return adjustment_label(value)
     if isinstance(value, Fitted):
         return f"{_in_short(value.adjustment)}, fitted"
-    kind: Any = value
-    if not is_dataclass(kind):
+    instance: Any = value
+    if not is_dataclass(type(value)):
         return repr(value)
-    set_apart = [
-        f"{field.name}={getattr(value, field.name)!r}"
-        for field in fields(kind)
-        if not _is_default(kind, field.name, field.default)
-    ]
+    set_apart = []
+    for setting in fields(instance):
+        try:  # a default may not go with the other settings
+            is_default = bool(replace(instance, **{setting.name: setting.default}) == value)
+        except (TypeError, ValueError):
+            is_default = False
+        if not is_default:
+            set_apart.append(f"{setting.name}={getattr(value, setting.name)!r}")
     return f"{type(value).__name__}({', '.join(set_apart)})"
-
-
-def _is_default(value: Any, name: str, default: Any) -> bool:
-    """Whether an adjustment would be the same if a setting had its default, which may depend on the others."""
-    try:
-        return bool(replace(value, **{name: default}) == value)
-    except (TypeError, ValueError):
-        return False
-
-
-# --- sensitivity ------------------------------------------------------------------------------------------
 
 
 def _as_families(families: Any, name: str) -> tuple[str, ...]:
     """Return families of copulas, and perhaps hazard ratios beside them."""
-    chosen = as_tuple(families, name, str)
-    if not chosen:
-        raise ValueError(f"{name} is empty: at least one is needed.")
+    chosen = _filled(as_tuple(families, name, str), name)
     if Independence.name in chosen:
         raise ValueError(f"{name} must not include 'independence': τ = 0 is independence already.")
     copulas = [family for family in copula_families() if family != Independence.name]
@@ -437,9 +416,7 @@ def _as_families(families: Any, name: str) -> tuple[str, ...]:
 
 def _as_taus(taus: Any, families: tuple[str, ...], named: Naming) -> tuple[float, ...]:
     """Return Kendall's τ, each of which a family reaches."""
-    grid = as_taus(taus, named("taus"))
-    if not grid.size:
-        raise ValueError(f"{named('taus')} is empty: at least one is needed.")
+    grid = _filled(as_taus(taus, named("taus")), named("taus"))
     reach = [copula_families()[family].tau_range for family in families if family != HAZARD_RATIO]
     for tau in grid.tolist():
         if tau and not any(low < tau < high for low, high in reach):
@@ -460,11 +437,8 @@ def check_has_ratios(families: Sequence[str], argument: str, named: Naming = str
 def _as_ratios(values: Any, families: tuple[str, ...], named: Naming) -> tuple[float, ...]:
     """Return different hazard ratios, in their order."""
     name = named("hazard_ratios")
-    grid = np.unique(as_vector(values, name, single=True))
-    if not grid.size:
-        raise ValueError(f"{name} is empty: at least one is needed.")
-    if not (grid > 0).all():
-        refuse_first(~(grid > 0), grid, f"{name} must be positive and finite")
+    grid = np.unique(_filled(as_vector(values, name, single=True), name))
+    refuse_first(~(grid > 0), grid, f"{name} must be positive and finite")
     check_has_ratios(families, name, named)
     return tuple(grid.tolist())
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 from cocensor._checks import check_choice
@@ -17,52 +17,38 @@ from cocensor.metrics import Metric, metric
 from cocensor.metrics.registry import metric_kinds
 from cocensor.study.plan import AtRisk, Plan, Planned, SensitivityPlan
 
-_SENSITIVITY = "sensitivity"
-
-
-# --- writing ----------------------------------------------------------------------------------------------
-
-
-def plan_to_toml(plan: Plan) -> str:
-    """Return the plan, a line for each argument that differs from the default."""
-    return "".join(f"{key} = {toml_value(value)}\n" for key, value in plan_values(plan).items()).rstrip("\n")
+#: What stands for None where that is not the default.
+_FOR_NONE = {"covariates": [], "confidence_level": "none"}
 
 
 def plan_values(plan: Plan) -> dict[str, Any]:
     """The arguments of :meth:`Plan.of` that differ from the default, as TOML can hold them."""
     default, values = Plan.of(), dict[str, Any]()
     if plan.adjustments != default.adjustments or plan.adjustment_set != default.adjustment_set:
-        values["adjustments"] = plan.adjustment_set or _adjustment_values(plan.adjustments)
+        registered = {planned.name: _registered(planned) for planned in plan.adjustments}
+        unnamed = all(name == value for name, value in registered.items())
+        values["adjustments"] = plan.adjustment_set or (list(registered) if unnamed else registered)
     if not plan.default_metrics:
         values["metrics"] = [_metric_value(metric) for metric in plan.metrics]
-    for name in ("times", "at", "covariates", "n_resamples", "seed"):
+    for name in ("times", "at", "covariates", "n_resamples", "seed", "confidence_level"):
         value = getattr(plan, name)
         if value != getattr(default, name):
-            values[name] = list(value) if isinstance(value, tuple) else value
-    if plan.covariates is None:
-        values["covariates"] = []
-    if plan.confidence_level != default.confidence_level:
-        values["confidence_level"] = "none" if plan.confidence_level is None else plan.confidence_level
-    horizon = plan.horizon
-    if horizon is not None:
+            values[name] = _FOR_NONE[name] if value is None else value
+    if (horizon := plan.horizon) is not None:
         values["horizon"] = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
     if plan.copula is not None:
         values["copula"] = plan.copula if isinstance(plan.copula, str) else _copula_value(plan.copula)
     for name, value in (("time_name", plan.time_axis.name), ("time_unit", plan.time_axis.unit)):
         if value is not None:
             values[name] = value
-    sensitivity = {
-        field.name: list(getattr(plan.sensitivity, field.name))
-        for field in fields(SensitivityPlan)
-        if getattr(plan.sensitivity, field.name) != field.default
-    }
-    return values | ({_SENSITIVITY: sensitivity} if sensitivity else {})
+    sensitivity = _settings(plan.sensitivity)
+    return values | ({"sensitivity": sensitivity} if sensitivity else {})
 
 
-def _adjustment_values(planned: tuple[Planned, ...]) -> Any:
-    """Return registered names, or these by the names that were given to them."""
-    registered = {value.name: _registered(value) for value in planned}
-    return list(registered) if all(name == value for name, value in registered.items()) else registered
+def _settings(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from the default."""
+    own = [field for field in fields(value) if field.init and getattr(value, field.name) != field.default]
+    return {field.name: getattr(value, field.name) for field in own}
 
 
 def _registered(planned: Planned) -> str | dict[str, Any]:
@@ -87,12 +73,7 @@ def _metric_value(value: Metric) -> Any:
             f"metrics must be registered to be written to a file, but no name makes {value!r}: register_metric gives "
             "it one."
         )
-    kind: Any = value
-    settings = {
-        field.name: getattr(value, field.name)
-        for field in fields(kind)
-        if field.init and getattr(value, field.name) != field.default
-    }
+    settings = _settings(value)
     return {"name": value.family, **settings} if settings else value.family
 
 
@@ -107,59 +88,43 @@ def _copula_value(value: Copula) -> dict[str, Any]:
     return {"family": value.name, "theta": float(value.theta)}
 
 
-def toml_value(value: Any) -> str:
-    """A value in TOML."""
+def toml_line(key: str, value: Any) -> str:
+    """A key and its value in TOML, the key in quotes where it must be."""
+    bare = key.replace("_", "a").replace("-", "a").isalnum() and key.isascii()
+    return f"{key if bare else _toml_value(key)} = {_toml_value(value)}"
+
+
+def _toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(toml_line(*item) for item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         # JSON escapes what TOML must have escaped, but for one character.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, int | float):
-        return repr(float(value) if isinstance(value, float) else value)
+        return repr(float(value) if isinstance(value, float) else value)  # of numpy's floats too
     raise ValueError(f"a file can hold texts, numbers and lists of these, but not {value!r}.")
-
-
-def toml_key(key: str) -> str:
-    """A key in TOML, in quotes where it must be."""
-    return key if key.replace("_", "a").replace("-", "a").isalnum() and key.isascii() else toml_value(key)
-
-
-# --- reading ----------------------------------------------------------------------------------------------
-
-
-def plan_from_toml(text: str) -> Plan:
-    """The plan in a text of TOML."""
-    try:
-        values = tomllib.loads(text)
-    except (RecursionError, ValueError) as error:
-        raise ValueError(f"a plan must be TOML, but is not: {error}.") from None
-    return Plan.of(**plan_arguments(values))
 
 
 def plan_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of :meth:`Plan.of` that stand in a TOML file."""
     arguments = dict(values)
-    check_keys(values, [*_KEYS, _SENSITIVITY], "a plan")
-    if isinstance(values.get("adjustments"), Mapping):
-        by_name = values["adjustments"].items()
-        arguments["adjustments"] = {name: _adjustment_of(value, name) for name, value in by_name}
+    check_keys(values, [name for name in signature(Plan.of).parameters if name != "named"], "a plan")
+    if isinstance(adjustments := values.get("adjustments"), Mapping):
+        arguments["adjustments"] = {name: _adjustment_of(value, name) for name, value in adjustments.items()}
     if "metrics" in values:
         listed = values["metrics"] if isinstance(values["metrics"], list) else [values["metrics"]]
         arguments["metrics"] = "default" if listed == ["default"] else [_metric_of(value) for value in listed]
     if "copula" in values:
         arguments["copula"] = _copula_of(values["copula"])
-    if values.get("confidence_level") == "none":
-        arguments["confidence_level"] = None
-    if values.get("covariates") == []:
-        arguments["covariates"] = None
-    if _SENSITIVITY in values:
-        sensitivity = values[_SENSITIVITY]
-        check_keys(sensitivity, [field.name for field in fields(SensitivityPlan)], "sensitivity")
-        arguments[_SENSITIVITY] = dict(sensitivity)
+    for name, for_none in _FOR_NONE.items():
+        if values.get(name) == for_none:
+            arguments[name] = None
+    if "sensitivity" in values:
+        check_keys(values["sensitivity"], [field.name for field in fields(SensitivityPlan)], "sensitivity")
     return arguments
 
 
@@ -201,9 +166,3 @@ def _copula_of(value: Any) -> Any:
         raise ValueError(f"copula must have a family, but is {dict(value)!r}.")
     check_choice(value["family"], "the family of copula", tuple(copula_families()))
     return copula(value["family"], tau=value.get("tau"), theta=value.get("theta"))
-
-
-_KEYS = (
-    *("adjustments", "metrics", "times", "at", "horizon", "copula", "covariates", "confidence_level"),
-    *("n_resamples", "seed", "time_name", "time_unit"),
-)

@@ -7,85 +7,102 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_length
-from cocensor._namespaces import is_foreign, kind_of
+from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates, chosen_covariates
-from cocensor.data.ids import Matching, check_same_order, row_labels
+from cocensor.data.ids import check_same_order, row_labels
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 from cocensor.data.survival import ended_by_reason, unmarked_end
-from cocensor.data.times import TimeAxis, TimeGrid
+from cocensor.data.times import TimeGrid
 from cocensor.metrics import BrierScore, Metric, time_grid
 from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.data import EvaluationData, Horizon
-from cocensor.study.plan import (
-    DEFAULT_METRICS,
-    AtRisk,
-    Plan,
-    as_metrics,
-    check_differ,
-    takes_single_times,
-)
+from cocensor.study.plan import AtRisk, Plan, check_differ, takes_single_times
 
+#: Times to score at, and why they end where they do.
+Times = tuple[FloatArray, Horizon]
 N_TIMES = 100
 DEFAULT_HORIZON = AtRisk(0.05)
 _QUARTILES = (0.25, 0.5, 0.75)
+# Files may write one and the same time with other last digits.
+_ROUNDING = 1e-9
 
 
 def prepared(
-    plan: Plan,
-    samples: Samples,
-    predictions: Mapping[str, Predicted],
-    refused: Mapping[str, Exception],
-    models: Sequence[str],
-    times: tuple[FloatArray, Horizon],
-    notes: list[Note],
+    plan: Plan, samples: Samples, models: Mapping[str, Predicted | Exception], times: Times, notes: list[Note]
 ) -> EvaluationData:
     """Return the data of an evaluation, by the metrics that can score it; ``notes`` get what was decided.
 
-    ``refused`` are why models have no predictions; ``times`` are from :func:`times_of_samples`.
+    ``models`` are their predictions, or why there are none; ``times`` are from :func:`times_of_samples`.
     """
-    (grid, horizon), faults, scored = times, dict(refused), predictions
-    if plan.times is not None or plan.horizon is not None:
-        faults |= _too_short(scored, horizon.time, "horizon" if plan.times is None else "times")
-        scored = {name: model for name, model in predictions.items() if name not in faults}
-    if scored:
-        grid, horizon = _within_predictions(samples, scored, grid, horizon)
-        faults |= _outside_horizon(scored, horizon)
-        scored = {name: model for name, model in scored.items() if name not in faults}
+    faults = {name: model for name, model in models.items() if isinstance(model, Exception)}
+    known = {name: model for name, model in models.items() if not isinstance(model, Exception)}
+    scored, (grid, horizon) = _that_reach(plan, samples, known, times, faults)
     if not scored:
         raise next(iter(faults.values()))
     notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
     if plan.times is None:
-        grid = _met_by_steps(grid, scored, horizon)
+        for model in scored.values():
+            if isinstance(model, Predictions):  # a step that rounding puts behind a time has happened there
+                grid = np.maximum(grid, settled(grid, model.times))
+        grid = np.minimum(grid, horizon.time)
     else:
-        notes += _moved_by_times(samples, scored, horizon)
+        notes += _end_moved(plan, samples, scored, horizon)
     if samples.folds is not None:
         risks = [name for name, model in scored.items() if isinstance(model, RiskScores)]
         notes += [noted("ranked_across_folds", model=name) for name in risks]
-    averaged = TimeGrid.of(grid)
-    metrics = _metrics(plan, samples.y_test, averaged, scored, faults, horizon, notes)
+    level, axis, averaged = plan.confidence_level, plan.time_axis, TimeGrid.of(grid)
+    data = EvaluationData(scored, samples, averaged, plan.metrics, tuple(models), horizon, level, axis)
+    data = replace(data, metrics=_metrics(plan, data, faults, notes))
     if samples.y_train is None:
         notes.append(noted("no_training_sample"))
-    level, axis = plan.confidence_level, plan.time_axis
-    return EvaluationData(scored, samples, averaged, metrics, tuple(models), horizon, level, axis)
+    return data
 
 
-# --- covariates -------------------------------------------------------------------------------------------
+# --- samples ----------------------------------------------------------------------------------------------
+
+
+def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
+    """Return the event times of all subjects, which agree with what was observed of them."""
+    times = as_times(as_vector(values, name), name)
+    check_length(times, name, len(y), "y_test")
+    off = times - y.time
+    bad = np.where(y.event, np.abs(off), -off) > _ROUNDING * y.time
+    if bad.any():
+        row = int(np.argmax(bad))
+        rule, observed = ("be the time of", "event") if y.event[row] else ("not lie before", "censoring")
+        raise ValueError(
+            f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was at "
+            f"{y.time[row]:.9g}."
+        )
+    return times
+
+
+def as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
+    """Return labels of the fold that each of ``n`` test subjects was left out in."""
+    if folds is None:
+        return None
+    check_length(folds, "folds", n, "y_test")
+    labels = to_numpy(folds, "folds")
+    if labels.ndim != 1:
+        raise ValueError(f"folds must have one label per test subject, but its shape is {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"folds has no label in row {int(np.argmax(np.isnan(labels)))}.")
+    return read_only(labels)
 
 
 def usable_samples(
     samples: Samples, covariates: Any, adjustments: Mapping[str, Adjustment | Fitted]
 ) -> tuple[Samples, list[Note]]:
-    """Return the samples with the covariates that adjustments may be given, and notes on both.
+    """Return the samples with the covariates that adjustments may be given, and notes on these and the censoring.
 
-    Covariates that cannot be used are refused where they are named or an adjustment would use them; else nobody misses
-    them.
+    Covariates that cannot be used are refused where they are named or an adjustment would use them.
     """
     parts = [
         (sample, x, y)
@@ -103,8 +120,10 @@ def usable_samples(
         check_same_order(row_labels(sample.x), sample.y.labels, (x, y))
     if not (parts or covariates is None or isinstance(covariates, str)):
         raise ValueError("x_test is needed where covariates are named.")
+    needs = {name: (a.adjustment if isinstance(a, Fitted) else a).needs for name, a in adjustments.items()}
+    given_all = {n for n, a in adjustments.items() if isinstance(a, Imputation) and "everything" in a.given}
+    reading = {name for name in adjustments if "covariates" in needs[name]} | given_all
     tables: dict[str, Covariates] = {}
-    reading = [adjustment for adjustment in adjustments.values() if _reads_covariates(adjustment)]
     if parts and covariates is not None:
         try:
             chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
@@ -112,46 +131,25 @@ def usable_samples(
         except ValueError:
             if reading or covariates != "all":
                 raise
-    train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
-    usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
-    _check_needs(usable, adjustments)
-    fitted_to = {"x_test" if fitted_to_test(adjustment, usable) else "x_train" for adjustment in reading}
-    return usable, _about_levels({name: table for name, table in tables.items() if name in fitted_to})
-
-
-def about_censoring(samples: Samples) -> list[Note]:
-    """Cautions where censorings look like the end of a study that nobody marked."""
-    by_name = {"test sample": samples.y_test}
-    if samples.y_train is not None and not samples.y_train.equals(samples.y_test):
-        by_name["training sample"] = samples.y_train
-    return unmarked_end(by_name) + ended_by_reason(by_name)
-
-
-def fitted_to_test(adjustment: Adjustment | Fitted, samples: Samples) -> bool:
-    """Whether an adjustment is fitted to the test sample, or, fitted already, is applied to it alone."""
-    needs_predictions = bool(_needs(adjustment) & {"prediction", "predictions"})
-    return samples.train is None or isinstance(adjustment, Fitted) or needs_predictions
-
-
-def _needs(adjustment: Adjustment | Fitted) -> frozenset[str]:
-    return (adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment).needs
-
-
-def _reads_covariates(adjustment: Adjustment | Fitted) -> bool:
-    """Whether an adjustment is given covariates, where there are any."""
-    given_all = isinstance(adjustment, Imputation) and "everything" in adjustment.given
-    return given_all or "covariates" in _needs(adjustment)
-
-
-def _check_needs(samples: Samples, adjustments: Mapping[str, Adjustment | Fitted]) -> None:
-    """Refuse an adjustment that needs covariates where the sample that it learns from has none."""
+    fitted_to = set[str]()
     for name, adjustment in adjustments.items():
-        x = samples.x_test if fitted_to_test(adjustment, samples) else samples.x_train
-        if "covariates" in _needs(adjustment) and x is None:
-            lacking = "x_test" if samples.x_test is None else "x_train"
+        # One that is fitted already is applied to the test sample alone.
+        to_test = samples.train is None or isinstance(adjustment, Fitted)
+        where = "x_test" if to_test or needs[name] & {"prediction", "predictions"} else "x_train"
+        if "covariates" in needs[name] and where not in tables:
+            lacking = "x_train" if "x_test" in tables else "x_test"
             raise ValueError(
                 f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
             )
+        if name in reading:
+            fitted_to.add(where)
+    train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
+    usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
+    levels = _about_levels({name: table for name, table in tables.items() if name in fitted_to})
+    by_name = {"test sample": samples.y_test}
+    if samples.y_train is not None and not samples.y_train.equals(samples.y_test):
+        by_name["training sample"] = samples.y_train
+    return usable, [*levels, *unmarked_end(by_name), *ended_by_reason(by_name)]
 
 
 def _is_outcome(x: Any) -> bool:
@@ -170,74 +168,29 @@ def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
             levels = table.levels_seen(k)
             if len(levels) > 1:
                 samples_of.setdefault((table.labels[k], len(levels), levels[0]), []).append(name)
-    return [
-        noted(
-            "categorical",
-            covariate=covariate,
-            levels=n_levels,
-            reference=reference,
-            sample=None if len(names) == len(tables) else names[0],
-        )
-        for (covariate, n_levels, reference), names in samples_of.items()
-    ]
-
-
-# --- predictions ------------------------------------------------------------------------------------------
-
-
-def about_predictions(predicted: Any, predictions: Predicted, model: str) -> list[Note]:
-    """Return what was decided in reading the predictions of a model."""
-    if isinstance(predicted, tuple) and len(predicted) == 2:
-        predicted = predicted[1]
     notes = []
-    if is_foreign(predicted):
-        notes.append(noted("from_another_library", model=model, kind=kind_of(predicted)))
-    return [*notes, *rounded(predictions.n_rounded, model), *matching_note(predictions.matched, model)]
-
-
-def rounded(n_rounded: int, model: str) -> list[Note]:
-    """Return a note where some probabilities of a model are off by rounding."""
-    return [noted("rounded", model=model, n=n_rounded)] if n_rounded else []
-
-
-def matching_note(how: Matching | None, model: str | None = None, **values: Any) -> list[Note]:
-    """Return how predictions were matched to the test subjects, where their labels leave room for doubt."""
-    return [] if how is None else [noted(f"matched_by_{how}", model=model, **values)]
-
-
-def _too_short(predictions: Mapping[str, Predicted], end: float, argument: str) -> dict[str, Exception]:
-    """Return why predictions that are not known up to the ``end`` of an argument are left out."""
-    verb = "reach" if argument == "times" else "is"
-    return {
-        name: ValueError(
-            f"{argument} must not pass {model.end:g}, the end of models[{name!r}], but {verb} {end:g}."
-        )
-        for name, model in predictions.items()
-        if isinstance(model, Predictions) and model.end < end
-    }
+    for (covariate, n, reference), names in samples_of.items():
+        one = None if len(names) == len(tables) else names[0]
+        notes.append(noted("categorical", covariate=covariate, levels=n, reference=reference, sample=one))
+    return notes
 
 
 # --- times ------------------------------------------------------------------------------------------------
 
 
-def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]:
+def times_of_samples(plan: Plan, samples: Samples) -> Times:
     """Return the times to score at as far as the samples decide it, and why they end where they do."""
     if plan.times is not None:
         times = np.array(plan.times)
         _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
         return times, Horizon(float(times.max()), "times", "the times were given")
-    return _by_rule(samples, plan.horizon)
-
-
-def _by_rule(samples: Samples, horizon: str | float | AtRisk | None) -> tuple[FloatArray, Horizon]:
-    """Return equally spaced times up to a horizon, or up to the default one, and why they end there."""
-    rule = DEFAULT_HORIZON if horizon is None else horizon
+    rule = DEFAULT_HORIZON if plan.horizon is None else plan.horizon
     both = "the test sample" if samples.train is None else "both samples"
     reason = f"the last time of {both}" if rule == "t_max" else "as asked"
     if isinstance(rule, AtRisk):
         reason = f"the largest time with at least {100 * rule.share:g} % of {both} at risk"
     grid = _grid(samples, N_TIMES, rule)
-    return grid, Horizon(float(grid[-1]), "default" if horizon is None else "asked", reason)
+    return grid, Horizon(float(grid[-1]), "default" if plan.horizon is None else "asked", reason)
 
 
 def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray:
@@ -246,9 +199,28 @@ def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray
     return time_grid(samples.learned_from.y, samples.y_test, n=n, horizon=rule)
 
 
-def _within_predictions(
-    samples: Samples, predictions: Mapping[str, Predicted], grid: FloatArray, horizon: Horizon
-) -> tuple[FloatArray, Horizon]:
+def _that_reach(
+    plan: Plan, samples: Samples, known: Mapping[str, Predicted], times: Times, faults: dict[str, Exception]
+) -> tuple[dict[str, Predicted], Times]:
+    """Return the predictions that can be scored, and the times that they reach; ``faults`` get why others cannot."""
+    _, horizon = times
+    if plan.times is not None or plan.horizon is not None:
+        asked, verb = ("horizon", "is") if plan.times is None else ("times", "reach")
+        for name, model in known.items():
+            if isinstance(model, Predictions) and model.end < horizon.time:
+                end = f"{model.end:g}, the end of models[{name!r}]"
+                faults[name] = ValueError(f"{asked} must not pass {end}, but {verb} {horizon.time:g}.")
+    known = {name: model for name, model in known.items() if name not in faults}
+    times = _, horizon = _within_predictions(samples, known, times)
+    for name, model in known.items():
+        if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time:
+            end = f"but scores end at {horizon.time:g}, {horizon.reason}."
+            why = f"{model.limit}, {end if model.time else 'before any event.'}"
+            faults[name] = ValueError(f"models[{name!r}] {why}")
+    return {name: model for name, model in known.items() if name not in faults}, times
+
+
+def _within_predictions(samples: Samples, predictions: Mapping[str, Predicted], times: Times) -> Times:
     """Return the times that all curves are known at; without any, those up to the last time of a prediction."""
     curves = [model.end for model in predictions.values() if not isinstance(model, PredictionsAt)]
     if curves:
@@ -257,15 +229,17 @@ def _within_predictions(
         last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
         within = [model.end for model in predictions.values() if 0 < model.end <= last]
         end, reason = max(within, default=np.inf), "the last time that is predicted"
+    _, horizon = times
     if horizon.time <= end and (curves or horizon.by != "default" or not np.isfinite(end)):
-        return grid, horizon
+        return times
     return _grid(samples, N_TIMES, end), Horizon(end, "predictions", reason)
 
 
-def _moved_by_times(samples: Samples, predictions: Mapping[str, Predicted], horizon: Horizon) -> list[Note]:
+def _end_moved(plan: Plan, samples: Samples, known: Mapping[str, Predicted], horizon: Horizon) -> list[Note]:
     """Return a note where scores end elsewhere than they would without the times given."""
     try:
-        otherwise = _within_predictions(samples, predictions, *_by_rule(samples, None))[1]
+        without = times_of_samples(replace(plan, times=None), samples)
+        _, otherwise = _within_predictions(samples, known, without)
     except ValueError:  # without times there would be no scores
         return []
     if np.isclose(horizon.time, otherwise.time, rtol=1e-9, atol=0.0):
@@ -273,48 +247,28 @@ def _moved_by_times(samples: Samples, predictions: Mapping[str, Predicted], hori
     return [noted("horizon_by_times", time=horizon.time, otherwise=otherwise.time, reason=otherwise.reason)]
 
 
-def _outside_horizon(predictions: Mapping[str, Predicted], horizon: Horizon) -> dict[str, Exception]:
-    """Return why predictions at one time alone cannot be scored: it is 0, or past the end."""
-    end = f"but scores end at {horizon.time:g}, {horizon.reason}."
-    return {
-        name: ValueError(f"models[{name!r}] {model.limit}, {end if model.time else 'before any event.'}")
-        for name, model in predictions.items()
-        if isinstance(model, PredictionsAt) and not 0 < model.time <= horizon.time
-    }
-
-
-def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predicted], horizon: Horizon) -> FloatArray:
-    """Return the grid, in which a step of a curve that rounding puts behind a time has happened there."""
-    for model in predictions.values():
-        if isinstance(model, Predictions):
-            grid = np.maximum(grid, settled(grid, model.times))
-    return np.minimum(grid, horizon.time)
-
-
 # --- metrics ----------------------------------------------------------------------------------------------
 
 
 def _metrics(
-    plan: Plan,
-    y: Survival,
-    grid: TimeGrid,
-    predictions: Mapping[str, Predicted],
-    refused: Mapping[str, Exception],
-    horizon: Horizon,
-    notes: list[Note],
+    plan: Plan, data: EvaluationData, refused: Mapping[str, Exception], notes: list[Note]
 ) -> tuple[Metric, ...]:
     """The metrics that score, those at single times at each of these."""
-    at, metrics = plan.at, plan.metrics
-    if at is None and plan.default_metrics:
-        at, decided = _default_times(y, grid.times, predictions, plan.time_axis)
-        notes += decided
+    at, metrics, horizon = plan.at or (), plan.metrics, data.horizon
+    if plan.default_metrics:
+        predicted = sorted({one.time for one in data.predictions.values() if isinstance(one, PredictionsAt)})
+        if plan.at is None:
+            at, decided = _default_times(data, predicted)
+            notes += decided
+        # The score of predictions at one time comes first, unless the first of the default ones compares curves.
+        there = [BrierScore(t) for t in predicted if t in at]
+        n_curves = sum(isinstance(model, Predictions) for model in data.predictions.values())
+        metrics = (*metrics[:1], *there, *metrics[1:]) if n_curves > 1 else (*there, *metrics)
     if at and at[-1] > horizon.time:
         raise ValueError(f"at must not pass {horizon.time:g}, {horizon.reason}, but has {at[-1]:g}.")
-    if plan.default_metrics:
-        metrics = _default_metrics(at or (), predictions)
-    wanted = at_single_times(metrics, at or ())
-    able, left_out = _scorable(wanted, predictions, grid, plan.default_metrics, refused)
-    notes += [*left_out, *_unscored(able, predictions, grid)]
+    wanted = at_single_times(metrics, at)
+    able, left_out = _scorable(wanted, data, refused, plan.default_metrics)
+    notes += left_out
     return tuple(by.in_unit(plan.time_axis.unit) for by in able)
 
 
@@ -330,24 +284,11 @@ def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Met
     return tuple(placed)
 
 
-def _default_metrics(at: Sequence[float], predictions: Mapping[str, Predicted]) -> tuple[Metric, ...]:
-    """Return the default metrics; where models predict at one time alone, with the Brier score there.
-
-    That score comes first where it compares models, and the first of the default ones would not.
-    """
-    first, *others = as_metrics(DEFAULT_METRICS)
-    there = [BrierScore(t) for t in _single_predictions(predictions) if t in at]
-    curves = [model for model in predictions.values() if isinstance(model, Predictions)]
-    return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
-
-
-def _default_times(
-    y: Survival, times: FloatArray, predictions: Mapping[str, Predicted], axis: TimeAxis
-) -> tuple[tuple[float, ...], list[Note]]:
-    """Return a few single times within ``times``, and a note that says which and why."""
-    predicted, quartiles = _single_predictions(predictions), list[float]()
-    if not all(isinstance(model, PredictionsAt) for model in predictions.values()):
-        first, end = float(times.min()), float(times.max())
+def _default_times(data: EvaluationData, predicted: list[float]) -> tuple[tuple[float, ...], list[Note]]:
+    """Return quartiles and times that are ``predicted``, and a note that says which and why."""
+    y, quartiles = data.samples.y_test, list[float]()
+    if not all(isinstance(model, PredictionsAt) for model in data.predictions.values()):
+        first, end = float(data.grid.sorted[0]), data.grid.last
         event_times = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
         levels = np.quantile(event_times, _QUARTILES).tolist() if event_times.size else []
         quartiles = sorted({_in_two_digits(t, end) for t in levels})
@@ -355,13 +296,8 @@ def _default_times(
     at = {time_in_name(t): t for t in (*quartiles, *predicted)}
     if not at:
         return (), []
-    note = noted("single_times", quartiles=quartiles, predicted=predicted, unit=axis.unit)
+    note = noted("single_times", quartiles=quartiles, predicted=predicted, unit=data.time_axis.unit)
     return tuple(sorted(at.values())), [note]
-
-
-def _single_predictions(predictions: Mapping[str, Predicted]) -> list[float]:
-    """The times of models that predict at one time alone."""
-    return sorted({model.time for model in predictions.values() if isinstance(model, PredictionsAt)})
 
 
 def _in_two_digits(t: float, end: float) -> float:
@@ -374,36 +310,27 @@ def _in_two_digits(t: float, end: float) -> float:
 
 
 def _scorable(
-    metrics: Sequence[Metric],
-    predictions: Mapping[str, Predicted],
-    times: TimeGrid,
-    as_a_set: bool,
-    refused: Mapping[str, Exception],
+    metrics: Sequence[Metric], data: EvaluationData, refused: Mapping[str, Exception], as_a_set: bool
 ) -> tuple[tuple[Metric, ...], list[Note]]:
-    """Return the metrics that can score a model, and a note on those left out; one given by name is refused instead.
+    """Return the metrics that can score a model, and notes on those left out, and on those that not all models have.
 
-    The other times of a metric that can score a model at one of several are left out.
+    One given by name is refused instead, unless it can score a model at another time.
     """
-    able = [by for by in metrics if any(by.can_score(model, times) for model in predictions.values())]
+    able = [by for by in metrics if data.scored_by(by)]
     lost = [by for by in metrics if by not in able]
     families = {by.family for by in able}
     hopeless = [by for by in lost if not (families if as_a_set else by.family in families)]
     if hopeless:
-        why = "; ".join(f"{name!r} {model.limit}" for name, model in predictions.items())
+        why = "; ".join(f"{name!r} {model.limit}" for name, model in data.predictions.items())
         others = "".join(f" {name!r} is refused: {fault}" for name, fault in refused.items())
         raise ValueError(f"metric {hopeless[0].name!r} needs survival curves, but {why}.{others}")
-    return tuple(able), [noted("metrics_left_out", metrics=[by.name for by in lost])] if lost else []
-
-
-def _unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predicted], times: TimeGrid) -> list[Note]:
-    """Return why models that predict no survival curves have no value by some metrics."""
-    notes = []
-    for name, model in predictions.items():
-        left = [by for by in metrics if not by.can_score(model, times)]
+    notes = [noted("metrics_left_out", metrics=[by.name for by in lost])] if lost else []
+    for name, model in data.predictions.items():
+        left = [by for by in able if not by.can_score(model, data.grid)]
         time = model.time if isinstance(model, PredictionsAt) else None
-        if left and time is not None and len(left) < len(metrics):
+        if left and time is not None and len(left) < len(able):
             notes.append(noted("only_at_one_time", model=name, time=time))
         elif left:
             labels = list(dict.fromkeys(map(label_without_time, left)))
             notes.append(noted("needs_curves", model=name, time=time, metrics=labels))
-    return notes
+    return tuple(able), notes

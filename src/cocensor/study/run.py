@@ -9,17 +9,8 @@ from typing import Any, Never
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import (
-    FloatArray,
-    Progress,
-    as_times,
-    as_vector,
-    check_length,
-    check_number,
-    library_of,
-    read_only,
-    to_numpy,
-)
+from cocensor._checks import FloatArray, Progress, library_of, read_only
+from cocensor._namespaces import is_foreign, kind_of
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, one_blas_thread
 from cocensor.adjustments import Adjustment, Fitted, Oracle
@@ -31,30 +22,15 @@ from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric, time_grid
+from cocensor.metrics import Metric
 from cocensor.metrics.scoring import chosen_adjustment
 from cocensor.study.checks import find_checks, read_as_steps
 from cocensor.study.data import AssumedCopula, EvaluationData, SuggestedCopula, suggest_copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import imputation_among
-from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, as_metrics, as_scored_times, given_fits
-from cocensor.study.prepare import (
-    DEFAULT_HORIZON,
-    N_TIMES,
-    about_censoring,
-    about_predictions,
-    prepared,
-    times_of_samples,
-    usable_samples,
-)
-from cocensor.study.scores import (
-    AdjustmentScores,
-    Scoring,
-    about_intervals,
-    fits_under,
-    scores_of,
-    scores_under,
-)
+from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
+from cocensor.study.prepare import as_folds, as_true_times, prepared, times_of_samples, usable_samples
+from cocensor.study.scores import AdjustmentScores, Scoring, about_intervals, fits_under, scores_of
 from cocensor.warnings import FitWarning, collected
 
 _ONE_EACH = "every subject counts once, and as independent of the others"
@@ -66,8 +42,8 @@ NOT_YET = {
 }
 #: The name of the scores by the true event times.
 TRUTH = "truth"
-# Files may write one and the same time with other last digits.
-_ROUNDING = 1e-9
+#: Adjustments that were fitted elsewhere, by name.
+Fits = Mapping[str, Fitted]
 
 
 def evaluate(
@@ -105,8 +81,7 @@ def evaluate(
         An array (n_test,) is a risk score, the higher the riskier: metrics of order alone, ``"auc"`` and
         ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
         metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are
-        refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a refusal. The
-        others are scored without it.
+        refused, or a ``ValueError`` in the place of a model, has no scores, and a note says why.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -133,10 +108,9 @@ def evaluate(
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
     copula : None, Copula, CopulaChoice or "select"
-        The dependence of event and dropout given the predictions and any covariates, for adjustments by name
-        that rest on a copula: none by default, that is, independence. Data cannot check it: see
-        :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.suggest_copula` for the one that fits best. With a given
-        or selected copula the verdict rests on it.
+        The dependence of event and dropout given the predictions and any covariates, for adjustments by name that rest
+        on a copula, and for the verdict; by default independence. Data cannot check it: see
+        :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.suggest_copula` for the one that fits best.
     covariates : "all", names or numbers of columns, or None
         Which columns adjustments may be given; estimators predict from all of ``x_test``. Texts and categories become
         indicators of their levels in the sample that an adjustment is fitted to. None goes on without.
@@ -148,17 +122,13 @@ def evaluate(
         For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
         them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
-        Of the intervals of scores and differences. They are about the given, trained models in the population of the
-        test sample, up to the horizon, and assume that the copula is correct where a score rests on one. None computes
-        none.
+        Of the intervals of scores and differences; None for no intervals. They are about the given, trained models in
+        the population of the test sample, up to the horizon, and take the copula as correct where a score rests on it.
     time_name, time_unit : str, optional
-        What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
-        converted.
-    n_resamples : int, optional
+        What time is called, such as "rfstime", and its unit, such as "days", wherever shown; nothing is converted.
+    n_resamples, seed : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
-    seed : int
-        Of the bootstrap.
     progress : callable, optional
         Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
     **unsupported
@@ -177,8 +147,7 @@ def evaluate(
     standard errors, by more than 1 %).
 
     A frame or column of pandas whose labels are those of ``x_test``, or of ``y_test``, is put into their order; one
-    that is merely numbered, or has no labels, is taken by position; one that has other labels is refused. A note says
-    which, where it matters.
+    without labels, or merely numbered, is taken by position, with a note where it matters; other labels are refused.
 
     Examples
     --------
@@ -239,7 +208,7 @@ def run(
     x_train: Any = None,
     folds: Any = None,
     true_times: npt.ArrayLike | None = None,
-    fits: Mapping[str, Fitted] | None = None,
+    fits: Fits | None = None,
     choice: CopulaChoice | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -250,18 +219,14 @@ def run(
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
-    given = Samples.of(test, x_test, train, x_train, _as_folds(folds, len(test)))
+    given = Samples.of(test, x_test, train, x_train, as_folds(folds, len(test)))
     fits = dict(fits or {})
-    given_adjustments = {
-        planned.name: fits.get(planned.name, planned.adjustment) for planned in plan.adjustments
-    }
-    samples, notes = usable_samples(given, plan.covariates, given_adjustments)
-    notes += about_censoring(samples)
+    unfitted = {planned.name: planned.adjustment for planned in plan.adjustments}
+    samples, notes = usable_samples(given, plan.covariates, {**unfitted, **fits})
     times = times_of_samples(plan, samples)
-    _check_names(models)
     given_times = None if plan.times is None else np.array(plan.times)
-    predictions, refused = _predictions(models, x_test, given_times, test, notes)
-    data = prepared(plan, samples, predictions, refused, tuple(models), times, notes)
+    predicted = _predictions(models, x_test, given_times, test, notes)
+    data = prepared(plan, samples, predicted, times, notes)
     library = library_of(x_train) or library_of(x_test)
     data, start = assuming(plan, replace(data, library=library), fits, choice, notes)
     adjustments, left_out = plan.under(data.assumed.copula)
@@ -270,9 +235,11 @@ def run(
     results: dict[str, AdjustmentScores] = {}
     for name, (label, adjustment) in adjustments.items():
         fitted, start = fits_under(data, name, label, fits.get(name, adjustment), start)
-        results[name] = scores_of(data, fitted, Scoring(data, name))
+        results[name] = scores_of(Scoring(data, name), fitted)
         finished.count()
-    truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
+    truth = None
+    if oracle is not None:
+        truth = scores_of(Scoring(data, TRUTH), fits_under(data, TRUTH, TRUTH, oracle)[0])
     evaluation = build_evaluation(plan, data, results, notes, truth)
     if plan.n_resamples is None:
         return evaluation
@@ -280,18 +247,14 @@ def run(
 
 
 def assuming(
-    plan: Plan,
-    data: EvaluationData,
-    fits: Mapping[str, Fitted],
-    choice: CopulaChoice | None,
-    notes: list[Note],
+    plan: Plan, data: EvaluationData, fits: Fits, choice: CopulaChoice | None, notes: list[Note]
 ) -> tuple[EvaluationData, Fitted | None]:
     """Return the data with the copula that the plan assumes; and a fit that others may start from, if there is one."""
     start: Fitted | None = None
     assumed = AssumedCopula(origin="independence" if plan.takes_copula else "unused")
     if plan.copula is not None and not plan.takes_copula:
         notes.append(noted("copula_unused"))
-    elif plan.copula is not None and choice is not None:
+    elif choice is not None:
         assumed = AssumedCopula(choice.copula, "selected", SuggestedCopula(choice, "own"))
     elif isinstance(plan.copula, Copula):
         assumed = AssumedCopula(plan.copula, "given")
@@ -305,14 +268,11 @@ def assuming(
             assumed = AssumedCopula(hint.choice.copula, "selected", hint)
     copula = assumed.copula
     if not copula.is_independence:
-        tau = float(copula.tau)
-        notes.append(noted("copula_assumed", family=copula.name, tau=tau, origin=assumed.origin))
+        notes += [noted("copula_assumed", family=copula.name, tau=float(copula.tau), origin=assumed.origin)]
     return replace(data, assumed=assumed), start
 
 
-def _fitted_imputation(
-    plan: Plan, data: EvaluationData, fits: Mapping[str, Fitted]
-) -> tuple[Fitted | None, Fitted | None]:
+def _fitted_imputation(plan: Plan, data: EvaluationData, fits: Fits) -> tuple[Fitted | None, Fitted | None]:
     """Return the shared imputation at independence, None if it cannot be; and again if others may start there."""
     shared = imputation_among([fits.get(planned.name, planned.adjustment) for planned in plan.adjustments])
     if shared is None or isinstance(shared, Fitted):
@@ -342,38 +302,10 @@ def build_evaluation(
     return replace(evaluation, checks=find_checks(evaluation), notes=notes)
 
 
-def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
-    """Return the event times of all subjects, which agree with what was observed of them."""
-    times = as_times(as_vector(values, name), name)
-    check_length(times, name, len(y), "y_test")
-    off = times - y.time
-    slack = _ROUNDING * y.time
-    other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
-    for bad, observed, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{name} must {rule} an observed {observed}, but row {row} is {times[row]:.9g}, and its {observed} was "
-                f"at {y.time[row]:.9g}."
-            )
-    return times
-
-
-def _as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
-    """Return labels of the fold that each of ``n`` test subjects was left out in."""
-    if folds is None:
-        return None
-    check_length(folds, "folds", n, "y_test")
-    labels = to_numpy(folds, "folds")
-    if labels.ndim != 1:
-        raise ValueError(f"folds must have one label per test subject, but its shape is {labels.shape}.")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"folds has no label in row {int(np.argmax(np.isnan(labels)))}.")
-    return read_only(labels)
-
-
-def _check_names(models: Any) -> None:
-    """Refuse models without a name each."""
+def _predictions(
+    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
+) -> dict[str, Predicted | Exception]:
+    """Return the predictions of every model by name, or why it has none; refuse models without a name."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict of names and predictions, but is of type {type(models).__name__}."
@@ -383,24 +315,25 @@ def _check_names(models: Any) -> None:
     for name in models:
         if not isinstance(name, str) or not name:
             raise TypeError(f"models must have strings as names, but one is {name!r}.")
-
-
-def _predictions(
-    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
-) -> tuple[dict[str, Predicted], dict[str, Exception]]:
-    """Return the predictions of every model by name, and why a model has none."""
-    predictions, refused = dict[str, Predicted](), dict[str, Exception]()
+    predicted: dict[str, Predicted | Exception] = {}
     given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
     for name, model in models.items():
         try:
             if isinstance(model, ValueError):
                 raise model
-            predictions[name] = as_predictions(model, len(y), name=f"models[{name!r}]", risk=True, **given)
+            read = as_predictions(model, len(y), name=f"models[{name!r}]", risk=True, **given)
         except (TypeError, ValueError) as fault:
-            refused[name] = fault
+            predicted[name] = fault
             continue
-        notes += about_predictions(model, predictions[name], name)
-    return predictions, refused
+        predicted[name] = read
+        source = model[1] if isinstance(model, tuple) and len(model) == 2 else model
+        if is_foreign(source):
+            notes.append(noted("from_another_library", model=name, kind=kind_of(source)))
+        if read.n_rounded:
+            notes.append(noted("rounded", model=name, n=read.n_rounded))
+        if read.matched is not None:
+            notes.append(noted(f"matched_by_{read.matched}", model=name))
+    return predicted
 
 
 class FoldError(ValueError):
@@ -457,18 +390,13 @@ def survival_scorer(
     >>> bool((scores < 0).all())
     True
     """
-    [chosen] = as_metrics(metric)
-    if times is not None:
-        if horizon is not None:
-            raise ValueError("horizon must be None where times are given: they end where it lies.")
-        grid = as_scored_times(times, [chosen])
-    elif y_train is not None:
-        grid = time_grid(
-            y_train, n=N_TIMES, horizon={"at_risk": DEFAULT_HORIZON.share} if horizon is None else horizon
-        )
-    elif horizon is not None and not isinstance(horizon, str | Mapping):
-        end = check_number(horizon, "horizon", lower=0.0)
-        grid = time_grid(([end], [True]), n=N_TIMES, horizon=end)
+    plan = Plan.of(metrics=[metric], times=times, horizon=horizon)
+    [chosen] = plan.metrics
+    if plan.times is not None:
+        grid = read_only(np.array(plan.times))
+    elif y_train is not None or isinstance(plan.horizon, float):
+        sample = ([plan.horizon], [True]) if y_train is None else y_train
+        grid, _ = times_of_samples(plan, Samples.of(Survival.coerce(sample, "y_train")))
     else:
         raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
     under = chosen_adjustment(adjustment, copula)
@@ -483,7 +411,7 @@ def survival_scorer(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorer:
-    """What :func:`survival_scorer` returns; called with a fitted estimator, covariates and outcomes."""
+    """What :func:`survival_scorer` returns."""
 
     metric: Metric
     adjustment: Adjustment | Fitted

@@ -23,7 +23,7 @@ from cocensor.inference import Influence
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 from cocensor.inference.influence import Subsample, as_estimates, influence
 from cocensor.metrics import Metric, MetricValue
-from cocensor.study.data import REFERENCE, EvaluationData, ResampledData, Resampling
+from cocensor.study.data import REFERENCE, EvaluationData, Resampling
 from cocensor.study.imputation_fit import ImputationFit, imputation_fit
 from cocensor.warnings import FitWarning, HorizonWarning, collected
 
@@ -62,9 +62,8 @@ class Score(Estimate):
     ) -> ConfidenceInterval:
         """Where the true value lies; see :meth:`Estimate.confidence_interval`."""
         interval = super().confidence_interval(confidence_level, method)
-        if not self.range[0] <= self.value <= self.range[1]:  # weights that stand for too many subjects
-            return interval
-        return ConfidenceInterval(*np.clip(interval, *self.range).tolist())
+        within = self.range[0] <= self.value <= self.range[1]  # else weights stand for too many subjects
+        return ConfidenceInterval(*np.clip(interval, *self.range).tolist()) if within else interval
 
     def __float__(self) -> float:
         return self.value
@@ -74,7 +73,6 @@ class Score(Estimate):
 class AdjustmentScores:
     """All scores under one adjustment, and what they rest on."""
 
-    #: The name of the adjustment, and its label in tables.
     name: str
     label: str
     adjustment: Adjustment
@@ -82,22 +80,20 @@ class AdjustmentScores:
     #: adjustment is given each model's own prediction.
     served: tuple[Served, ...] = field(repr=False)
     #: By metric and model. A model that the adjustment cannot score is missing, and ``notes`` say why.
-    values: dict[str, dict[str, MetricValue]]
+    values: dict[str, dict[str, MetricValue]] = field(default_factory=dict)
     #: The values of the reference curve by metric.
-    reference: dict[str, MetricValue]
+    reference: dict[str, MetricValue] = field(default_factory=dict)
     #: By metric, the values of the models and of the reference with their errors; empty where none were asked for.
     errors: dict[str, Estimates] = field(default_factory=dict, repr=False)
     #: Over the grid of a sensitivity analysis, by metric the rows of the errors by batches of subjects.
     batches: dict[str, FloatArray] = field(default_factory=dict, repr=False)
     notes: tuple[Note, ...] = ()
-    #: Whether the adjustment was fitted elsewhere, and given so.
     given_fitted: bool = False
     #: The bootstrap that the errors are from; None where they are analytic.
     resampling: Resampling | None = None
     #: The fit of the joint models of the test outcomes, where the adjustment has such.
     imputation_fit: ImputationFit | None = field(default=None, repr=False)
-    #: The mean hazard ratio of dropouts right after leaving, where each model has a fit of its own the geometric mean
-    #: of theirs; None where it is not known.
+    #: The mean hazard ratio of dropouts right after leaving, over several fits geometric; None where it is not known.
     hazard_ratio: float | None = None
 
     @property
@@ -109,8 +105,8 @@ class AdjustmentScores:
     def fitted(self) -> Fitted | None:
         """The one fit that serves all models; None where there is none, or each has its own.
 
-        Given as an adjustment of another evaluation of the same test subjects, it scores models that were added later
-        by the same standard: ``adjustments={"imputation": result.results["imputation"].fitted}``.
+        As an adjustment of another evaluation of the same test subjects, it scores models added later alike:
+        ``adjustments={"imputation": result.results["imputation"].fitted}``.
         """
         return self.served[0][0] if len(self.served) == 1 else None
 
@@ -142,35 +138,24 @@ def missing_notes(scores: AdjustmentScores, notes: Sequence[Note], model: str) -
 
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
-    errors = (
-        e for scores in results.values() if scores.adjustment.rests_on_copula for e in scores.errors.values()
-    )
-    with_copula = any(np.isfinite(estimates.standard_errors).any() for estimates in errors)
-    return noted("intervals_are_about", copula=with_copula)
-
-
-# --- fits -------------------------------------------------------------------------------------------------
+    resting = [scores.errors.values() for scores in results.values() if scores.adjustment.rests_on_copula]
+    errors = [estimates.standard_errors for by_metric in resting for estimates in by_metric]
+    return noted("intervals_are_about", copula=any(np.isfinite(own).any() for own in errors))
 
 
 def fits_under(
-    data: EvaluationData,
-    name: str,
-    label: str,
-    adjustment: Adjustment | Fitted,
-    start: Fitted | None = None,
+    data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted, start: Fitted | None = None
 ) -> tuple[AdjustmentScores, Fitted | None]:
     """Fit an adjustment to serve all models and the reference curve; return it without scores, and the next start.
 
     An earlier fit to the same samples and predictions, ``start``, is moved where the two adjustments differ by their
     copula alone. The next may start at a fit that serves all models, rests on a copula and raised no warning.
     """
-    predictions = {**data.predictions, REFERENCE: data.reference}
-    values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in data.metrics}
+    predictions = data.with_reference(data.grid)
     if isinstance(adjustment, Fitted):
         served = ((adjustment, tuple(predictions)),)
-        fits = AdjustmentScores(name, label, adjustment.adjustment, served, values, {}, given_fitted=True)
-        return fits, start
-    fitted_to, notes = list[Served](), list[Note]()
+        return AdjustmentScores(name, label, adjustment.adjustment, served, given_fitted=True), start
+    fitted_to, scoring = list[Served](), Scoring(data, name)
     with collected(HorizonWarning, FitWarning) as warned:
         for models in data.samples.groups(adjustment, predictions):
             # The reference has no say in what all models are scored by.
@@ -182,12 +167,11 @@ def fits_under(
                     fitted = data.samples.fit(adjustment, given)
                 fitted_to.append((fitted, tuple(models)))
             except ValueError as error:
-                notes += missing(data, name, models, noted("no_score", why=str(error)))
-    notes += [noted("warned", adjustment=name, why=text) for text in warned]
-    fits = AdjustmentScores(name, label, adjustment, tuple(fitted_to), values, {}, notes=tuple(notes))
+                scoring.add_missing(models, noted("no_score", why=str(error)))
+    notes = (*scoring.notes, *(noted("warned", adjustment=name, why=text) for text in warned))
     if adjustment.rests_on_copula and not warned and len(fitted_to) == 1:
         start = fitted_to[0][0]
-    return fits, start
+    return AdjustmentScores(name, label, adjustment, tuple(fitted_to), notes=notes), start
 
 
 def _differs_by_copula(one: Adjustment, other: Adjustment) -> bool:
@@ -196,19 +180,9 @@ def _differs_by_copula(one: Adjustment, other: Adjustment) -> bool:
     return comparable and one.with_copula(getattr(other, "copula", None)) == other
 
 
-# --- scores -----------------------------------------------------------------------------------------------
-
-
-def scores_under(
-    data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
-) -> AdjustmentScores:
-    """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
-    fits, _ = fits_under(data, name, label, adjustment)
-    return scores_of(data, fits, Scoring(data, name))
-
-
-def scores_of(data: EvaluationData, fits: AdjustmentScores, scoring: Scoring) -> AdjustmentScores:
+def scores_of(scoring: Scoring, fits: AdjustmentScores) -> AdjustmentScores:
     """The scores of all models and of the reference curve by fits, and how well their imputation model fits."""
+    data = scoring.data
     with collected(HorizonWarning, FitWarning) as warned:
         scoring.answered_by(fits.served)
     scored = {model for values in scoring.values.values() for model in values}
@@ -216,12 +190,11 @@ def scores_of(data: EvaluationData, fits: AdjustmentScores, scoring: Scoring) ->
     own = () if data.streamed is not None and fits.given_fitted else fits.served
     fit = imputation_fit(data.learning, own, scored)
     others = [note for note in fits.notes if note.kind != "caution"]
-    cautions = [note for note in fits.notes if note.kind == "caution"]
-    cautions += [noted("warned", adjustment=fits.name, why=text) for text in warned]
+    cautions = [*fits.notes_of("caution"), *(noted("warned", adjustment=fits.name, why=t) for t in warned)]
     if fit is not None and fit.failed:
         cautions.append(noted("imputation_misfit", adjustment=fits.name, worst=fit.misfits))
     scoring.notes = [*merged([*others, *scoring.notes], tuple(data.predictions)), *cautions]
-    return scoring.onto(fits, imputation_fit=fit, hazard_ratio=scoring.hazard_ratio)
+    return scoring.onto(fits, imputation_fit=fit)
 
 
 def score_with_metric(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
@@ -241,35 +214,33 @@ def refit(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> Adjustm
 
 def score_refit(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
     """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
-    scoring = Scoring(data, before.name).answered_by(before.served)
     # There may be many copulas, and a fit can be as large as the sample.
-    bare = replace(before, served=(), resampling=None, imputation_fit=None, hazard_ratio=scoring.hazard_ratio)
-    return scoring.onto(bare, with_batches=True)
+    bare = replace(before, served=(), resampling=None, imputation_fit=None)
+    return Scoring(data, before.name).answered_by(before.served).onto(bare, batched=True)
 
 
-def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> AdjustmentScores:
-    """The scores of subjects drawn with replacement, with everything fitted to them; without errors."""
+def _refitted_to(data: EvaluationData, resample: Resample, before: AdjustmentScores) -> AdjustmentScores:
+    """Return the scores of a resample, with everything fitted to it; without errors."""
     scoring = Scoring(data, before.name)
-    predictions = {**data.predictions, REFERENCE: data.reference}
+    predictions = data.with_reference(data.grid)
     for fitted, names in before.served:
         # The reference has no say in what all models are scored by.
         given = {name: predictions[name] for name in names if name != REFERENCE or len(names) == 1}
         try:
-            scoring.answer(names, fitted.resampled(data.resample, given))
+            scoring.answer(names, fitted.resampled(resample, given))
         except ValueError as error:
-            scoring.notes += missing(data, before.name, names, noted("no_score", why=str(error)))
+            scoring.add_missing(names, noted("no_score", why=str(error)))
     return scoring.onto(before, served=(), imputation_fit=None)
 
 
 def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
     """Return the notes, where what holds of every model for the same reason is said once."""
-    of_all = [replace(note, about=note.about._replace(model=None)) for note in notes]
+    general = {note: replace(note, about=note.about._replace(model=None)) for note in notes}
     about: dict[Note, set[str | None]] = {}
-    for note, general in zip(notes, of_all, strict=True):
-        about.setdefault(general, set()).add(note.about.model)
-    said_of_all = {general for general, named in about.items() if named >= set(models)}
-    pairs = zip(notes, of_all, strict=True)
-    return list(dict.fromkeys(general if general in said_of_all else note for note, general in pairs))
+    for note in notes:
+        about.setdefault(general[note], set()).add(note.about.model)
+    said = (general[note] if about[general[note]] >= set(models) else note for note in notes)
+    return list(dict.fromkeys(said))
 
 
 class Scoring:
@@ -282,39 +253,23 @@ class Scoring:
         self.notes: list[Note] = []
         self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in data.metrics}
         self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in data.metrics}
-        #: By fit, the hazard ratio of dropouts at the latest time that is scored.
-        self._hazard_ratios: list[float | None] = []
+        #: By fit, the hazard ratio of dropouts at the latest time that is scored; NaN where it is not known.
+        self._hazard_ratios: list[float] = []
 
-    def onto(
-        self, before: AdjustmentScores, *, with_batches: bool = False, **changes: Any
-    ) -> AdjustmentScores:
+    def onto(self, before: AdjustmentScores, *, batched: bool = False, **changes: Any) -> AdjustmentScores:
         """Return the scores, with what they rest on; rows of their errors by batches of subjects if wanted."""
-        scores = replace(
-            before,
-            values=self.values,
-            reference=self.reference,
-            errors={},
-            batches={},
-            notes=tuple(dict.fromkeys(self.notes)),
-            **changes,
-        )
+        with np.errstate(divide="ignore"):  # 0 where a ratio is below double precision
+            ratio = np.exp(np.mean(np.log(self._hazard_ratios))) if self._hazard_ratios else np.nan
+        changes |= {"values": self.values, "reference": self.reference, "errors": {}, "batches": {}}
+        changes |= {"hazard_ratio": None if np.isnan(ratio) else float(ratio)}
+        scores = replace(before, notes=tuple(dict.fromkeys(self.notes)), **changes)
         if self.data.confidence_level is not None:
-            for metric in self.values:
-                values = {model: value.value for model, value in scores.with_reference(metric).items()}
+            for metric, values in _numbers(scores).items():
                 errors, batches = as_estimates(values, self._influences[metric], self._unknown[metric])
                 scores.errors[metric] = errors
-                if with_batches:
+                if batched:
                     scores.batches[metric] = batches
         return scores
-
-    @property
-    def hazard_ratio(self) -> float | None:
-        """The geometric mean over the fits; None where it is unknown for one of them."""
-        ratios = [ratio for ratio in self._hazard_ratios if ratio is not None]
-        if not ratios or len(ratios) < len(self._hazard_ratios):
-            return None
-        with np.errstate(divide="ignore"):  # 0 where a ratio is below double precision
-            return float(np.exp(np.mean(np.log(ratios))))
 
     def answered_by(self, served: Iterable[Served]) -> Self:
         """All models scored by the fits that serve them."""
@@ -325,7 +280,7 @@ class Scoring:
     def answer(self, models: Sequence[str], fitted: Fitted) -> None:
         """Score some models by a fit; metrics at the same times share a status."""
         status: EventWeights | None = None
-        latest, ratio = -np.inf, None
+        latest, ratio = -np.inf, np.nan
         for metric in self.data.in_order:
             scored = {REFERENCE, *self.data.scored_by(metric)}
             able = [name for name in models if name in scored]
@@ -337,10 +292,11 @@ class Scoring:
                     status = self.make_status(fitted, grid)
                 except ValueError as error:
                     status = None
-                    self._add_missing(able, noted("no_score", why=str(error)))
+                    self.add_missing(able, noted("no_score", why=str(error)))
                     continue
                 if grid.last > latest:  # about as many dropouts as there are
-                    latest, ratio = grid.last, status.hazard_ratio
+                    latest = grid.last
+                    ratio = np.nan if status.hazard_ratio is None else status.hazard_ratio
             self._evaluate(metric, fitted, able, status)
         if latest > -np.inf:
             self._hazard_ratios.append(ratio)
@@ -364,7 +320,7 @@ class Scoring:
     def _evaluate(self, metric: Metric, fitted: Fitted, models: Sequence[str], status: EventWeights) -> None:
         if status.valid_until <= status.grid.last:
             when = self.data.time_axis.named(status.valid_until)
-            self._add_missing(models, noted("no_score_from", time=status.valid_until, when=when))
+            self.add_missing(models, noted("no_score_from", time=status.valid_until, when=when))
             return
         if set(models) != {REFERENCE}:
             self.notes += [note.on(adjustment=self.adjustment) for note in status.notes]
@@ -373,11 +329,11 @@ class Scoring:
         try:
             values, linearised = self.evaluate(fitted, metric, status, read)
         except ValueError as error:
-            self._add_missing(models, noted("metric_failed", metric=metric.label, why=str(error)))
+            self.add_missing(models, noted("metric_failed", metric=metric.label, why=str(error)))
             return
         undefined = [name for name, value in values.items() if not np.isfinite(value.value)]
         if undefined:
-            self._add_missing(undefined, noted("metric_undefined", metric=metric.label, why=metric.undefined))
+            self.add_missing(undefined, noted("metric_undefined", metric=metric.label, why=metric.undefined))
             values = {name: value for name, value in values.items() if name not in undefined}
             linearised = None
         if self.data.confidence_level is not None and values:
@@ -387,19 +343,15 @@ class Scoring:
         self.values[metric.name] |= values
 
     def _add_errors(
-        self,
-        metric: Metric,
-        status: EventWeights,
-        read: Mapping[str, Predicted],
-        linearised: Linearised | None,
+        self, metric: Metric, status: EventWeights, read: Mapping[str, Predicted], how: Linearised | None
     ) -> None:
         """Add the errors of the values of some models, or why they are not known."""
-        subsample = self.subsample_for(metric, list(read))
         try:
             if status.n < 2:
                 raise ValueError("a single subject gives no standard error.")
-            linearised = linearised or metric.functionals(status, read)
-            influences = influence(status, linearised, self.data.samples.y_test, subsample)
+            how = how or metric.functionals(status, read)
+            subsample = self.subsample_for(metric, list(read))
+            influences = influence(status, how, self.data.samples.y_test, subsample)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
             why = noted("no_interval", adjustment=self.adjustment, why=str(error))
@@ -408,14 +360,11 @@ class Scoring:
         self.notes += [note.on(adjustment=self.adjustment) for note in status.interval_caveats]
         self._influences[metric.name] |= {name: influences[m] for m, name in enumerate(read)}
 
-    def _add_missing(self, models: Sequence[str], why: Note) -> None:
-        self.notes += missing(self.data, self.adjustment, models, why)
-
-
-def missing(data: EvaluationData, adjustment: str, models: Iterable[str], why: Note) -> list[Note]:
-    """Return why models have no score, once for all if all have none for one reason."""
-    named, note = [name for name in models if name != REFERENCE], why.on(adjustment=adjustment)
-    return [note] if set(named) == set(data.predictions) else [note.on(model=name) for name in named]
+    def add_missing(self, models: Iterable[str], why: Note) -> None:
+        """Note why models have no score, once for all if all have none for one reason."""
+        named, note = [name for name in models if name != REFERENCE], why.on(adjustment=self.adjustment)
+        of_all = set(named) == set(self.data.predictions)
+        self.notes += [note] if of_all else [note.on(model=name) for name in named]
 
 
 # The shares of resamples without a score that lead to a caution, and that leave no interval.
@@ -436,26 +385,24 @@ def bootstrapped(
 
     Each resample has a generator of its own: what is drawn does not depend on the number of threads.
     """
-    refitted = [
-        name
-        for name, scores in results.items()
+    refitted = []
+    for name, scores in results.items():
         # Some came fitted, and not to the test subjects.
-        if scores.answered
-        and not (scores.given_fitted and any(fit.design is None for fit, _ in scores.served))
-    ]
+        elsewhere = scores.given_fitted and any(fit.design is None for fit, _ in scores.served)
+        if scores.answered and not elsewhere:
+            refitted.append(name)
     data.at_the_times  # noqa: B018 - computed once, before threads ask for it
     resamples = ProgressCount(how.n_resamples, progress)
 
     def score(seed: np.random.SeedSequence, stopped: Event) -> dict[str, _Replicate]:
         replicate: dict[str, _Replicate] = {}
-        if stopped.is_set():
-            return replicate
-        drawn = ResampledData.of(data, Resample.draw(data.samples, np.random.default_rng(seed)))
+        resample = Resample.draw(data.samples, np.random.default_rng(seed))
+        drawn = data.resampled(resample)
         for name in refitted:
             if stopped.is_set():
                 return replicate
-            scores = scores_in_resample(drawn, results[name])
-            replicate[name] = _numbers(scores), tuple(dict.fromkeys(scores.notes_of("missing")))
+            scores = _refitted_to(drawn, resample, results[name])
+            replicate[name] = _numbers(scores), scores.notes_of("missing")
         resamples.count()
         return replicate
 
@@ -465,20 +412,9 @@ def bootstrapped(
         replicates = in_threads([partial(score, seed) for seed in seeds], n_jobs)
     models = tuple(data.predictions)
     return {
-        name: _with_errors(scores, how, [replicate[name] for replicate in replicates], models)
-        if name in refitted
-        else _without_errors(scores, how)
+        name: _with_errors(scores, how, [by_name[name] for by_name in replicates if name in by_name], models)
         for name, scores in results.items()
     }
-
-
-def _without_errors(scores: AdjustmentScores, how: Resampling) -> AdjustmentScores:
-    """Return scores that a bootstrap cannot give errors."""
-    errors = {}
-    for metric, values in _numbers(scores).items():
-        missing, none = dict.fromkeys(values, _GIVEN_FITTED), np.empty((0, len(values)))
-        errors[metric] = Estimates(tuple(values), np.array(list(values.values())), none, missing=missing)
-    return replace(scores, errors=errors, batches={}, resampling=how)
 
 
 def _numbers(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
@@ -492,26 +428,32 @@ def _numbers(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
 def _with_errors(
     scores: AdjustmentScores, how: Resampling, replicates: list[_Replicate], models: tuple[str, ...]
 ) -> AdjustmentScores:
-    """Return the scores of all subjects with the standard errors of the resamples."""
+    """Return the scores of all subjects with the standard errors of the resamples; without any, with none."""
     n, reasons = how.n_resamples, Counter(note for _, notes in replicates for note in notes)
     why = str(reasons.most_common(1)[0][0]) if reasons else None
     because = "." if why is None else f": {why}"
     errors, cautions = {}, list[Note]()
     for metric, own in _numbers(scores).items():
-        table = np.array([[values[metric].get(name, np.nan) for name in own] for values, _ in replicates])
+        values, none = np.array(list(own.values())), np.empty((0, len(own)))
+        if not replicates:
+            missing = dict.fromkeys(own, _GIVEN_FITTED)
+            errors[metric] = Estimates(tuple(own), values, none, missing=missing)
+            continue
+        table = np.array([[numbers[metric].get(name, np.nan) for name in own] for numbers, _ in replicates])
         failed = dict(zip(own, np.isnan(table).sum(axis=0), strict=True))
         missing = {
             name: f"only {n - count} of {n} resamples have a score{because}"
             for name, count in failed.items()
             if count > _TOO_MANY_FAILED * n
         }
-        values, none = np.array(list(own.values())), np.empty((0, len(own)))
         errors[metric] = Estimates(tuple(own), values, none, table, missing)
         cautions += [
             noted("resamples_failed", adjustment=scores.name, model=name, share=count / n, why=why)
             for name, count in failed.items()
             if count > _MANY_FAILED * n and name != REFERENCE
         ]
+    if not replicates:
+        return replace(scores, errors=errors, batches={}, resampling=how)
     resampled = noted("resampled", adjustment=scores.name, n=n, seed=how.seed)
     notes = (resampled, *merged(cautions, models))
     of_resamples = () if scores.resampling is None else scores.resampling.notes
