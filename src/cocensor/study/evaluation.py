@@ -17,7 +17,7 @@ from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimates
-from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
+from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.d_calibration import d_calibration_of
 from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_curve_at
@@ -33,13 +33,7 @@ from cocensor.study.lookup import (
     scores_at,
 )
 from cocensor.study.plan import Plan, SensitivityPlan
-from cocensor.study.scores import (
-    AdjustmentScores,
-    Score,
-    about_intervals,
-    bootstrapped,
-    missing_notes,
-)
+from cocensor.study.scores import AdjustmentScores, Score, about_intervals, bootstrapped, missing_notes
 
 if TYPE_CHECKING:
     from cocensor.study.report import Phases, Report
@@ -134,8 +128,6 @@ class Evaluation:
 
         return verdict_of(self)
 
-    # --- scores ------------------------------------------------------------------------------------------
-
     def score(
         self, model: str, metric: str | None = None, adjustment: str | None = None, *, at: float | None = None
     ) -> Score:
@@ -147,15 +139,20 @@ class Evaluation:
         """
         check_choice(model, "model", self.models)
         by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
-        value, errors = scores.value(by.name, model), scores.errors.get(by.name)
+        value, base = scores.value(by.name, model), scores.reference.get(by.name)
+        errors = skills = scores.errors.get(by.name)
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
+        if errors is not None:
+            has_error = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            skills = errors.skills([model], REFERENCE, by.best) if has_error else errors.only([])
+        skill = about | _error_of(skills, model)
+        skill["value"] = np.nan if base is None else by.skill(value, base.value)
+        if not by.has_skill:
+            skill["missing"] = f"skill is not defined for the {by.label}"
+        notes = missing_notes(scores, self.notes, model) if np.isnan(value) else ()
+        skill_score = Score(**skill, range=(-np.inf, 1.0))
         return Score(
-            value=value,
-            **_error_of(errors, model),
-            **about,
-            range=by.range,
-            notes=missing_notes(scores, self.notes, model) if np.isnan(value) else (),
-            skill=Score(**self._skill(by, scores, model), **about, range=(-np.inf, 1.0)),
+            value=value, **about, **_error_of(errors, model), range=by.range, notes=notes, skill=skill_score
         )
 
     def compare(
@@ -270,48 +267,27 @@ class Evaluation:
                 f"an evaluation of {self.data.whole.n:,} test subjects that are read in parts has no bootstrap: its "
                 "intervals are analytic."
             )
-        how = Resampling(n_resamples, seed)
+        how, plan = Resampling(n_resamples, seed), self.plan
         if n_jobs is not None:
             check_whole(n_jobs, "n_jobs")
-        names = tuple(self.results) if adjustments is None else as_tuple(adjustments, "adjustments", str)
-        names = tuple(adjustment_named(self.results, name, argument="adjustments") for name in names)
-        chosen = {name: self.results[name] for name in names}
+        chosen: dict[str, AdjustmentScores] = self.results
+        if adjustments is None:  # a plan resamples all adjustments, or none
+            plan = replace(plan, n_resamples=n_resamples, seed=seed)
+        else:
+            given = as_tuple(adjustments, "adjustments", str)
+            names = [adjustment_named(self.results, name, argument="adjustments") for name in given]
+            chosen = {name: self.results[name] for name in names}
         results = {**self.results, **bootstrapped(self.data, chosen, how, progress, n_jobs)}
         kept = tuple(note for note in self.notes if note.code != "intervals_are_about")
-        # A plan resamples all adjustments, or none.
-        resamples_all = replace(self.plan, n_resamples=n_resamples, seed=seed)
-        plan = resamples_all if adjustments is None else self.plan
-        return replace(
-            self,
-            plan=plan,
-            data=replace(self.data, confidence_level=self.data.level),
-            results=results,
-            notes=(*kept, about_intervals(results)),
-        )
-
-    # --- calibration and benefit -------------------------------------------------------------------------
+        data = replace(self.data, confidence_level=self.data.level)
+        return replace(self, plan=plan, data=data, results=results, notes=(*kept, about_intervals(results)))
 
     def calibration_curve(
         self, model: str, at: float, adjustment: str | None = None, *, n_groups: int = 10
     ) -> CalibrationCurve:
         """Predicted against observed chances of the event by ``at``, any time up to the horizon.
 
-        See :func:`survival_calibration_curve`.
-
-        Parameters
-        ----------
-        model : str
-            One of the models.
-        at : float
-            The time.
-        adjustment : str, optional
-            By default the primary one.
-        n_groups : int
-            Groups of similar predicted risk, at least 2.
-
-        Returns
-        -------
-        CalibrationCurve
+        With ``n_groups`` groups of similar predicted risk, at least 2; see :func:`survival_calibration_curve`.
         """
         check_choice(model, "model", self.models)
         check_whole(n_groups, "n_groups", 2)
@@ -321,28 +297,14 @@ class Evaluation:
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
     ) -> DCalibrationResult:
-        """Whether events fall evenly on the levels of predicted curves, with a test; see :func:`d_calibration`.
+        """Whether events fall evenly on the levels of predicted curves, with a test.
 
-        Parameters
-        ----------
-        model : str
-            One of the models.
-        adjustment : str, optional
-            By default the primary one.
-        n_cells : int
-            Number of cells of equal width, at least 2.
-
-        Returns
-        -------
-        DCalibrationResult
+        In ``n_cells`` cells of equal width, at least 2; see :func:`d_calibration`.
         """
         check_choice(model, "model", self.models)
         check_whole(n_cells, "n_cells", 2)
         [(weights, read)] = weights_by_fit(self, self.data.grid.from_zero, adjustment, (model,))
-        by_model: dict[Any, DCalibrationResult] = d_calibration_of(
-            weights, read, self.data.samples.y_test, n_cells, self.data.level
-        )
-        return by_model[model]
+        return d_calibration_of(weights, read, self.data.samples.y_test, n_cells, self.data.level)[model]
 
     def decision_curve(
         self, at: float, adjustment: str | None = None, *, thresholds: npt.ArrayLike | None = None
@@ -358,8 +320,6 @@ class Evaluation:
         for weights, read in weights_by_fit(self, grid, adjustment, able or self.models):
             by_model |= decision_curve_at(weights, read, data.samples.y_test, chosen, data.level)
         return {name: by_model[name] for name in able}
-
-    # --- further analyses --------------------------------------------------------------------------------
 
     def sensitivity(
         self,
@@ -425,8 +385,8 @@ class Evaluation:
         arguments = {"families": families, "taus": taus, "adjustments": adjustments}
         arguments |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
         given = {name: value for name, value in arguments.items() if value is not None}
-        checked = SensitivityPlan.of(**given)
-        plan = replace(self.plan.sensitivity, **{name: getattr(checked, name) for name in given})
+        checked = vars(SensitivityPlan.of(**given))
+        plan = replace(self.plan.sensitivity, **{name: checked[name] for name in given})
         return sensitivity(self, plan, hazard_ratio_by, benchmarks, progress)
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
@@ -470,11 +430,7 @@ class Evaluation:
         return suggest_copula(self.data.learning.samples, shared)
 
     def full(
-        self,
-        *,
-        sensitivity: Sensitivity | None = None,
-        hint: bool = False,
-        phases: Phases | None = None,
+        self, *, sensitivity: Sensitivity | None = None, hint: bool = False, phases: Phases | None = None
     ) -> Report:
         """All that a report shows: sensitivity, bounds, benchmarks, and the curves behind scores, with intervals.
 
@@ -496,17 +452,10 @@ class Evaluation:
 
         return full_report(self, sensitivity=sensitivity, hint=hint, phases=phases)
 
-    # --- views -------------------------------------------------------------------------------------------
-
     def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
         """Values of the first metric over time; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Of Matplotlib, to draw into; by default a new figure.
-        at_risk : bool
-            Whether numbers at risk stand below the axis.
+        Drawn into the Matplotlib axes ``ax``, by default a new figure, with the numbers at risk below if ``at_risk``.
         """
         return view("plots.CurveDisplay").from_scores(self).plot(ax=ax, at_risk=at_risk)
 
@@ -541,15 +490,10 @@ class Evaluation:
             Its heading.
         sensitivity, bounds, benchmarks, hint
             What :meth:`sensitivity`, :meth:`bounds`, :meth:`benchmarks` and :meth:`suggest_copula` returned.
-
-        Returns
-        -------
-        Path
         """
         from cocensor.study.report import Report
-        from cocensor.study.sensitivity import Bounds
 
-        listed = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
+        listed: Any = bounds  # Report takes one alone, too
         return Report(self, sensitivity, listed, benchmarks, hint).to_html(path, title)
 
     def __repr__(self) -> str:
@@ -557,18 +501,6 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return escaped(view("text.evaluation.evaluation_as_html")(self))
-
-    # --- inside ------------------------------------------------------------------------------------------
-
-    def _skill(self, by: Metric, scores: AdjustmentScores, model: str) -> dict[str, Any]:
-        """Return the skill of a model and its error, or why there is none."""
-        base, errors = scores.reference.get(by.name), scores.errors.get(by.name)
-        value = np.nan if base is None else by.skill(scores.value(by.name, model), base.value)
-        if errors is not None:
-            has_error = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
-            errors = errors.skills([model], REFERENCE, by.best) if has_error else errors.only([])
-        missing = {} if by.has_skill else {"missing": f"skill is not defined for the {by.label}"}
-        return {**_error_of(errors, model), **missing, "value": value}
 
 
 def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:
