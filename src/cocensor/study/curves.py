@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,8 +37,7 @@ class CurveErrors:
     about 1 %.
     """
 
-    #: By model, what its curve runs over: the times in the order given to the evaluation, or what
-    #: :attr:`Metric.profile_labels` says.
+    #: By model, the times in the order given to the evaluation, or what :attr:`Metric.profile_labels` says.
     x: dict[str, FloatArray]
     #: By model, at ``x``.
     values: dict[str, FloatArray]
@@ -74,10 +74,7 @@ class CurveErrors:
 def curve_errors(
     evaluation: Evaluation, metric: str | None = None, adjustment: str | None = None
 ) -> CurveErrors:
-    """The values of a metric over time with their sampling errors: intervals, bands, differences of models.
-
-    Of all models, and of the reference, that have some; by default of the first metric under the primary adjustment.
-    """
+    """The values of a metric over time, of all models and the reference, with their sampling errors."""
     data, by, scores = evaluation.data, metric_of(evaluation, metric), results_of(evaluation, adjustment)
     scored = scores.with_reference(by.name)
     values = {name: value.curve for name, value in scored.items() if value.curve is not None}
@@ -117,9 +114,8 @@ def _rows(
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows, missing = dict[str, FloatArray](), dict[str, str]()
-    streamed, subsample = data.streamed, None
-    if streamed is not None and metric.name in streamed.metrics:
-        subsample = streamed.subsample(streamed.whole.n)
+    whole = data.streamed if data.streamed is not None and metric.name in data.streamed.metrics else None
+    subsample = None if whole is None else whole.subsample(whole.whole.n)
     for fitted, names in scores.served:
         served = [name for name in names if name in x]
         if not served:
@@ -169,7 +165,7 @@ _N_POINTS = 200
 class MarginCurves:
     """Survival curves of one sample: by Kaplan–Meier, and by Copula-Graphic under other dependences."""
 
-    #: Whose curves they are: of the training sample, or of the test sample where there is no other.
+    #: The test sample only where there is no other.
     sample: Literal["training", "test"]
     times: FloatArray
     kaplan_meier: FloatArray
@@ -180,15 +176,13 @@ class MarginCurves:
 
     def to_dict(self) -> dict[str, Any]:
         """The curves as JSON can hold them; those of a family in the order of ``taus``."""
+        by_family = self.copula_graphic.items()
         return {
             "sample": self.sample,
             "times": self.times.tolist(),
             "kaplan_meier": self.kaplan_meier.tolist(),
             "taus": list(_TAUS),
-            "copula_graphic": {
-                family: [by_tau[tau].tolist() for tau in _TAUS]
-                for family, by_tau in self.copula_graphic.items()
-            },
+            "copula_graphic": {name: [by_tau[tau].tolist() for tau in _TAUS] for name, by_tau in by_family},
             "at_risk": {"times": list(self.at_risk), "n": list(self.at_risk.values())},
         }
 
@@ -211,17 +205,15 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
     samples = evaluation.data.samples
     y = samples.learned_from.y
     times = np.linspace(0.0, min(evaluation.data.horizon.time, y.t_max), _N_POINTS)
-    points = [
-        (name, family, tau)
+    families = {
+        name: family
         for name, family in copula_families().items()
         if issubclass(family, ArchimedeanCopula) and family is not Independence
-        for tau in _TAUS
-    ]
-    curves: dict[str, dict[float, FloatArray]] = {}
-    finished = ProgressCount(len(points), progress)
-    for name, family, tau in points:
-        curve = CopulaGraphic(family.from_tau(tau)).fit(y).predict(times)
-        curves.setdefault(name, {})[tau] = np.asarray(curve)
+    }
+    curves: dict[str, dict[float, FloatArray]] = {name: {} for name in families}
+    finished = ProgressCount(len(families) * len(_TAUS), progress)
+    for name, tau in product(families, _TAUS):
+        curves[name][tau] = np.asarray(CopulaGraphic(families[name].from_tau(tau)).fit(y).predict(times))
         finished.count()
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
     marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from cocensor._checks import as_choice
@@ -28,29 +29,26 @@ _PREFERRED = (
 
 def imputation_among(adjustments: Iterable[Candidate]) -> Candidate | None:
     """Return the preferred one of those given what all models predict, which gives all of them the same weights."""
-    shared = [choice for choice in adjustments if "predictions" in _unfitted(choice).needs]
-    return min(shared, key=lambda choice: _preference(_unfitted(choice)), default=None)
+    pairs = ((choice.adjustment if isinstance(choice, Fitted) else choice, choice) for choice in adjustments)
+    shared = [
+        (_preference(unfitted), choice) for unfitted, choice in pairs if "predictions" in unfitted.needs
+    ]
+    return min(shared, key=itemgetter(0))[1] if shared else None
 
 
 def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:
     """Return the name of the adjustment that answers should come from: that votes, and has scores by a metric."""
-
-    def place(scores: AdjustmentScores) -> tuple[bool, bool, tuple[bool, bool, int]]:
-        votes, silent = scores.adjustment.counts_in_ranking, scores.answered and not scores.values[metric]
-        return not votes, silent, _preference(scores.adjustment)
-
-    return min(results, key=place).name
+    places = [
+        _preference(scores.adjustment, scores.answered and not scores.values[metric]) for scores in results
+    ]
+    return results[places.index(min(places))].name
 
 
-def _preference(adjustment: Adjustment) -> tuple[bool, bool, int]:
+def _preference(adjustment: Adjustment, silent: bool = False) -> tuple[bool, bool, bool, int]:
     """Return the place of an adjustment among those that answers could come from; the smallest comes first."""
     given = adjustment.given if isinstance(adjustment, Imputation) else None
     place = _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
-    return not adjustment.counts_in_ranking, not adjustment.rests_on_copula, place
-
-
-def _unfitted(choice: Adjustment | Fitted) -> Adjustment:
-    return choice.adjustment if isinstance(choice, Fitted) else choice
+    return not adjustment.counts_in_ranking, silent, not adjustment.rests_on_copula, place
 
 
 class Results(dict[str, AdjustmentScores]):

@@ -32,7 +32,6 @@ class Report:
 
     evaluation: Evaluation
     sensitivity: Sensitivity | None = None
-    #: By metric.
     bounds: tuple[Bounds, ...] = ()
     #: By default those of the sensitivity analysis.
     benchmarks: CovariateBenchmarks | None = None
