@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import Progress, check_length, escaped, refuse_at, spelled, to_numpy
+from cocensor._checks import BoolArray, Progress, check_length, escaped, refuse_at, spelled, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads, one_blas_thread
 from cocensor._views import view
@@ -42,8 +42,8 @@ Kind = Literal["estimate", "interval"]
 Place = tuple[Literal["tau", "hazard_ratio"], str, float]
 #: By adjustment and line, and then by point, the scores, or why there are none.
 Outcomes = dict[tuple[str, str], dict[float, AdjustmentScores | Note]]
-#: By line, the argument of ``with_hazard_ratio`` at a hazard ratio.
-RatioLines = dict[str, Callable[[float], Any]]
+#: By line, whose hazard ratio moves: those of one reason, the test subjects of a group, or (None) everybody.
+RatioLines = dict[str, str | BoolArray | None]
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,15 @@ class TippingPoint:
     #: The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
     #: holds it from there on.
     kind: Kind
-    #: The family of copulas, or "hazard_ratio".
+    #: Of copulas, or "hazard_ratio".
     family: str
     #: The reason or group whose hazard ratio moves alone.
     reason: str | None
-    #: Kendall's τ; NaN for hazard ratios.
+    #: NaN for hazard ratios.
     tau: float
     #: After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
     hazard_ratio: float
-    #: By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
-    #: (:meth:`CovariateBenchmarks.multiple_for`); NaN for hazard ratios and without covariates, infinite where none
-    #: does.
+    #: That of :meth:`CovariateBenchmarks.multiple_for`; NaN for hazard ratios and without covariates.
     multiple: float
     #: The model with the better score further out; None of an interval, where none is distinguishable.
     winner_beyond: str | None
@@ -117,8 +115,7 @@ class Sensitivity:
         """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
 
         The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
-        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of
-        :meth:`Grid.hazard_ratio`.
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`Grid.hazard_ratio`.
         """
         data = self.evaluation.data
         order = {name: k for k, name in enumerate(self.evaluation.metrics)}
@@ -224,7 +221,7 @@ def sensitivity(
     """Score all models again under every family and τ, and every hazard ratio; see :meth:`Evaluation.sensitivity`."""
     measured: CovariateBenchmarks | ValueError
     try:
-        measured = benchmarks or evaluation.benchmarks()
+        measured = benchmarks = benchmarks or evaluation.benchmarks()
     except ValueError as error:
         measured = error
     plausible = PlausibleRange.of(evaluation, measured, plan.plausible)
@@ -234,11 +231,11 @@ def sensitivity(
         lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
-    varied = [name for name, scores in evaluation.results.items() if scores.adjustment.rests_on_copula]
+    results = evaluation.results
+    varied = [name for name, scores in results.items() if scores.adjustment.rests_on_copula]
     if plan.adjustments is not None:
         varied = [
-            adjustment_named(evaluation.results, name, varied, argument="adjustments")
-            for name in plan.adjustments
+            adjustment_named(results, name, varied, argument="adjustments") for name in plan.adjustments
         ]
     if not varied:
         raise ValueError("adjustments must include one that depends on a copula: no other changes with τ.")
@@ -246,7 +243,7 @@ def sensitivity(
     walks = [
         (name, walk)
         for name in reversed(varied)
-        for walk in _walks(evaluation.results[name].adjustment, plan.copulas, taus, lines, ratios)
+        for walk in _walks(results[name].adjustment, plan.copulas, taus, lines, ratios)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
     outcomes: dict[str, Outcomes] = {"tau": {}, "hazard_ratio": {}}
@@ -271,7 +268,6 @@ def sensitivity(
             why = (note for (adjustment, _), note in without.items() if adjustment == name)
             missing[name, HAZARD_RATIO] = next(why, noted("no_hazard_ratio", adjustment=name))
     over_tau = Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing)
-    benchmarks = None if isinstance(measured, ValueError) else measured
     return Sensitivity(evaluation, over_tau, over_ratio, plausible, benchmarks)
 
 
@@ -338,17 +334,23 @@ def _walks(
     """Independence with the hazard ratios, which move from there; then family by family away from τ = 0."""
     at_independence: list[Place] = [("tau", family, 0.0) for family in families if 0.0 in taus]
     by_ratio = list[_Step]()
-    for line, given in lines.items() if adjustment.takes_hazard_ratio else ():
-        at_independence += [("hazard_ratio", line, 1.0)] if 1.0 in ratios else []
-        by_ratio += [
-            _Step(methodcaller("with_hazard_ratio", given(ratio)), [("hazard_ratio", line, ratio)])
-            for ratio in ratios
-            if ratio != 1
-        ]
+    for line, whose in lines.items() if adjustment.takes_hazard_ratio else ():
+        for ratio in ratios:
+            if ratio == 1:
+                at_independence.append(("hazard_ratio", line, 1.0))
+                continue
+            given: Any = {whose: ratio} if isinstance(whose, str) else ratio
+            if isinstance(whose, np.ndarray):
+                given = np.where(whose, ratio, 1.0)
+            by_ratio.append(_Step(methodcaller("with_hazard_ratio", given), [("hazard_ratio", line, ratio)]))
+    kinds = copula_families()
     walks = [
-        [_Step(methodcaller("with_copula", kind.from_tau(tau)), [("tau", family, tau)]) for tau in walk]
-        for family, kind in ((family, copula_families()[family]) for family in families)
-        for walk in walks_from_independence(kind, taus)
+        [
+            _Step(methodcaller("with_copula", kinds[family].from_tau(tau)), [("tau", family, tau)])
+            for tau in walk
+        ]
+        for family in families
+        for walk in walks_from_independence(kinds[family], taus)
     ]
     if not (at_independence or by_ratio):
         return walks
@@ -361,15 +363,24 @@ def _walks(
 
 def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
     """Return the lines, on which the ratio of everybody or of one reason or group moves; why reasons have none."""
-    lines: RatioLines = {ALL: lambda ratio: ratio}
-    if by is not None and not (isinstance(by, str) and by == "reason"):
-        labels = _labels(by, samples)
+    lines: RatioLines = {ALL: None}
+    reasons, names = samples.y_test.reasons, column_names(samples.x_test) or []
+    if isinstance(by, str) and by != "reason":
+        if by not in names:
+            raise ValueError(
+                f"hazard_ratio_by must be a column of numbers in x_test, or a label per test subject, but is {by!r}."
+            )
+        by = np.asarray(samples.x_test)[:, names.index(by)]
+    if by is not None and not isinstance(by, str):
+        check_length(by, "hazard_ratio_by", len(samples.y_test), "y_test")
+        values = to_numpy(by, "hazard_ratio_by")
+        if values.ndim != 1:
+            raise ValueError(
+                f"hazard_ratio_by must have one label per test subject, but its shape is {values.shape}."
+            )
+        labels = as_labels(values.tolist(), "hazard_ratio_by")
         groups = check_groups(labels, "hazard_ratio_by")
-        for group in groups if len(groups) > 1 else ():
-            members = np.array(labels) == group
-            lines[group] = lambda ratio, members=members: np.where(members, ratio, 1.0)  # type: ignore[misc]
-        return lines, None
-    reasons = samples.y_test.reasons
+        return lines | {group: np.array(labels) == group for group in groups if len(groups) > 1}, None
     if by is not None and not reasons:
         raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
     if len(reasons) > _MOST_GROUPS:
@@ -378,27 +389,7 @@ def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
             raise ValueError(f"y_test must have {why}")
         return lines, noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons))
     _refuse_all(reasons, "y_test")
-    for reason in reasons if len(reasons) > 1 else ():
-        lines[reason] = lambda ratio, reason=reason: {reason: ratio}  # type: ignore[misc]
-    return lines, None
-
-
-def _labels(by: Any, samples: Samples) -> list[str]:
-    n = len(samples.y_test)
-    if isinstance(by, str):
-        names = column_names(samples.x_test) or []
-        if by not in names:
-            raise ValueError(
-                f"hazard_ratio_by must be a column of numbers in x_test, or a label per test subject, but is {by!r}."
-            )
-        by = np.asarray(samples.x_test)[:, names.index(by)]
-    check_length(by, "hazard_ratio_by", n, "y_test")
-    values = to_numpy(by, "hazard_ratio_by")
-    if values.ndim != 1:
-        raise ValueError(
-            f"hazard_ratio_by must have one label per test subject, but its shape is {values.shape}."
-        )
-    return as_labels(values.tolist(), "hazard_ratio_by")
+    return lines | {reason: reason for reason in reasons if len(reasons) > 1}, None
 
 
 def as_labels(values: Sequence[Any], argument: str) -> list[str]:
