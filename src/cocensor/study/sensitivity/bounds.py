@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped, frame_of_rows
-from cocensor._json import finite, finite_values
+from cocensor._json import finite_values
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.data import RiskTable
@@ -22,18 +22,12 @@ from cocensor.metrics import CumulativeDynamicAUC, Metric
 from cocensor.study.data import DEFAULT_LEVEL
 from cocensor.study.evaluation import NOT_ASKED, Evaluation
 from cocensor.study.ranking import rankable
-from cocensor.study.sensitivity.extremes import (
-    NO_DIFFERENCE,
-    Dropouts,
-    Extremes,
-    extremes_of_auc,
-    extremes_of_mean,
-)
+from cocensor.study.sensitivity.extremes import NO_DIFFERENCE, Dropouts, extremes_of_auc, extremes_of_mean
 from cocensor.warnings import HorizonWarning, collected
 
 # Bounds and values that are computed otherwise differ by rounding.
 _ROUNDING = 1e-12
-_ERRORS = ("low_error", "high_error")
+_ENDS = ("low", "high", "low_error", "high_error")
 
 
 @dataclass(frozen=True)
@@ -215,12 +209,12 @@ class Bounds:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
         rows = [(name, None, *self._row(self[name]), None) for name in self.models]
         rows += [(a, b, *self._row(self[a, b]), self.certain(a, b, self.level)) for a, b in self.pairs]
-        columns = ("model", "against", "low", "high", *_ERRORS, "interval_low", "interval_high", "better")
+        columns = ("model", "against", *_ENDS, "interval_low", "interval_high", "better")
         return frame_of_rows(columns, rows, self.library)
 
     def _row(self, bound: Bound) -> tuple[float, ...]:
-        interval = bound.confidence_interval(self.level or DEFAULT_LEVEL)
-        return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
+        ends = (getattr(bound, name) for name in _ENDS)
+        return *ends, *bound.confidence_interval(self.level or DEFAULT_LEVEL)
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds of all models and pairs; returns the axes (a :class:`~cocensor.views.plots.ForestDisplay`)."""
@@ -237,34 +231,29 @@ class Bounds:
         """All numbers as JSON can hold them; curves over time are each for itself sharp."""
         return {
             "metric": self.metric.name,
-            "label": self.metric.label,
-            "direction": self.metric.direction,
-            "at": self.metric.at,
+            **{name: getattr(self.metric, name) for name in ("label", "direction", "at")},
             "level": self.level,
             "models": {name: self._numbers(name) for name in self.models},
             "pairs": [
-                {
-                    "a": a,
-                    "b": b,
-                    **self._numbers((a, b)),
-                    "certain": self.certain(a, b),
-                    "certain_by_interval": self.certain(a, b, self.level),
-                }
+                {"a": a, "b": b, **self._numbers((a, b)), "certain": self.certain(a, b)}
+                | {"certain_by_interval": self.certain(a, b, self.level)}
                 for a, b in self.pairs
             ],
-            "times": next(iter(self._curves.values())).times.tolist() if self._curves else None,
+            "times": next((curve.times.tolist() for curve in self._curves.values()), None),
             "statement": self.statement,
             "notes": [note.to_dict() for note in self.notes],
         }
 
     def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
-        bound, curve = self[models], self._curves.get(self._key(models)[0])
-        ends = () if curve is None else ("low", "high")
+        curve, numbers = (
+            self._curves.get(self._key(models)[0]),
+            finite_values(np.array(self._row(self[models]))),
+        )
         return {
-            **{name: finite(getattr(bound, name)) for name in ("low", "high", *_ERRORS)},
-            "interval": finite_values(np.array(bound.confidence_interval(self.level or DEFAULT_LEVEL))),
-            "missing": bound.missing,
-            "curve": {end: finite_values(getattr(curve, end)) for end in ends} or None,
+            **dict(zip(_ENDS, numbers, strict=False)),
+            "interval": numbers[4:],
+            "missing": self[models].missing,
+            "curve": curve and {end: finite_values(getattr(curve, end)) for end in ("low", "high")},
         }
 
     def __repr__(self) -> str:
@@ -283,7 +272,7 @@ class Bounds:
 
 def has_bounds(metric: Metric) -> bool:
     """Whether sharp bounds by a metric can be computed: a mean of losses, or the AUC at one time."""
-    return metric.mean_of_losses or _is_auc_at_one_time(metric)
+    return metric.mean_of_losses or (isinstance(metric, CumulativeDynamicAUC) and metric.at is not None)
 
 
 def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
@@ -307,21 +296,26 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         why = "a single subject gives no standard error"
     with collected(HorizonWarning) as warned:
         open_ = Dropouts.of(data.samples, grid)
-        if _is_auc_at_one_time(metric):
+        if isinstance(metric, CumulativeDynamicAUC):
             extremes = extremes_of_auc(metric, open_, read, why is None)
         else:
             extremes = extremes_of_mean(metric, open_, read, why is None)
+    keys = _models_and_pairs(tuple(read))
     no_curves = Bound(np.nan, np.nan, missing="it does not predict what is scored")
-    by_models = dict.fromkeys(_models_and_pairs(data.models), no_curves)
-    by_models |= _by_models(_models_and_pairs(tuple(read)), extremes, metric, why)
-    curves = (
-        () if extremes.curves is None else zip(_models_and_pairs(tuple(read)), *extremes.curves, strict=True)
-    )
+    bounds = dict.fromkeys(_models_and_pairs(data.models), no_curves)
+    ends = zip(keys, *extremes.values.tolist(), *extremes.errors.tolist(), strict=True)
+    for key, low, high, low_error, high_error in ends:
+        reason = why
+        if np.isnan(low):
+            reason = NO_DIFFERENCE if len(key) == 2 else metric.undefined
+        cut = metric.range if len(key) == 1 else (-np.inf, np.inf)
+        bounds[key] = Bound(low, high, low_error, high_error, reason, cut)
+    curves = () if extremes.curves is None else zip(keys, *extremes.curves, strict=True)
     return Bounds(
         metric,
         data.models,
         data.confidence_level,
-        by_models,
+        bounds,
         {key: BoundCurve(grid.times, low, high) for key, low, high in curves},
         tuple(noted("warned", why=text) for text in warned),
         data.library,
@@ -333,21 +327,3 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
 
 def _models_and_pairs(models: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [*((name,) for name in models), *combinations(models, 2)]
-
-
-def _by_models(
-    keys: list[tuple[str, ...]], extremes: Extremes, metric: Metric, why: str | None
-) -> dict[tuple[str, ...], Bound]:
-    errors = np.full_like(extremes.values, np.nan) if extremes.errors is None else extremes.errors
-    bounds = {}
-    for key, low, high, low_error, high_error in zip(keys, *extremes.values, *errors, strict=True):
-        reason = why
-        if np.isnan(low):
-            reason = NO_DIFFERENCE if len(key) == 2 else metric.undefined
-        cut = metric.range if len(key) == 1 else (-np.inf, np.inf)
-        bounds[key] = Bound(float(low), float(high), float(low_error), float(high_error), reason, cut)
-    return bounds
-
-
-def _is_auc_at_one_time(metric: Metric) -> TypeGuard[CumulativeDynamicAUC]:
-    return isinstance(metric, CumulativeDynamicAUC) and metric.at is not None

@@ -26,7 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,16 +58,15 @@ NO_DIFFERENCE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Extremes:
+class Extremes(NamedTuple):
     """Lower and upper bounds, (2, values): of all models, then of all pairs of them in the order of combinations.
 
-    ``errors`` are their standard errors, ``curves`` the bounds at each time for itself, (2, values, times), where there
-    are values over time.
+    ``errors`` are their standard errors, NaN where none were wanted, ``curves`` the bounds at each time for itself,
+    (2, values, times), where there are values over time.
     """
 
     values: FloatArray
-    errors: FloatArray | None = None
+    errors: FloatArray
     curves: FloatArray | None = None
 
 
@@ -143,44 +143,41 @@ def extremes_of_mean(
     keys: list[Key] = [*((m,) for m in numbers), *combinations(numbers, 2)]
     at_dropout = np.array([score.value for score in scores.values()])
     base = influence(status, linearised, open_.y) if with_errors else None
-    over_time = None
+    over_time, curves = None, list[FloatArray]()
     if metric.curve_label is not None:
         over_time = status.grid.by_sorted(np.array([score.curve for score in scores.values()]))
+    values, errors = np.full((2, 2, len(keys)), np.nan)
     lot, step = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size)), max(1, _AT_ONCE // max(1, status.n))
-    values, errors, curves = list[FloatArray](), list[FloatArray](), list[FloatArray]()
     for start in range(0, len(keys), lot):
-        some = keys[start : start + lot]
+        some, columns = keys[start : start + lot], slice(start, start + lot)
         # What makes values of models into those of models and pairs, (models, values).
         contrasts = np.array(list(_of(some, np.eye(len(predictions))))).T
-        gains, gains_over_time = _gains(open_, part.functionals, some, contrasts, over_time is not None)
-        values.append(at_dropout @ contrasts + gains @ open_.weights)
+        if over_time is not None:
+            curves.append(np.repeat((contrasts.T @ over_time)[None], 2, axis=0))
+        gains = _gains(open_, part.functionals, some, contrasts, curves[-1] if curves else None)
+        values[:, columns] = at_dropout @ contrasts + gains @ open_.weights
         if base is not None:
-            places = [(side, slice(k, k + step)) for side in range(2) for k in range(0, len(some), step)]
-            parts = [
-                _errors(base.combined(contrasts[:, place]), gains[side, place], open_)
-                for side, place in places
-            ]
-            errors.append(np.concatenate(parts).reshape(2, len(some)))
-        if over_time is not None and gains_over_time is not None:
-            curves.append(status.grid.restore(contrasts.T @ over_time + gains_over_time))
-    return Extremes(
-        np.concatenate(values, axis=1),
-        np.concatenate(errors, axis=1) if errors else None,
-        np.concatenate(curves, axis=1) if curves else None,
-    )
+            for side, k in product(range(2), range(0, len(some), step)):
+                few = slice(k, k + step)
+                of_few = _errors(base.combined(contrasts[:, few]), gains[side, few], open_)
+                errors[side, start + k : start + k + of_few.size] = of_few
+    return Extremes(values, errors, status.grid.restore(np.concatenate(curves, axis=1)) if curves else None)
 
 
 def _gains(
-    open_: Dropouts, functionals: Functionals, keys: list[Key], contrasts: FloatArray, over_time: bool
-) -> tuple[FloatArray, FloatArray | None]:
+    open_: Dropouts,
+    functionals: Functionals,
+    keys: list[Key],
+    contrasts: FloatArray,
+    curves: FloatArray | None,
+) -> FloatArray:
     """Return the gains of the bounds over the scores with an event from the time of dropout on.
 
-    They are for each of the dropouts, (2, values, dropouts), without its weight; and for each time and all of them,
-    (2, values, times).
+    They are for each of the dropouts, (2, values, dropouts), without its weight; those for each time and all of them
+    are added to ``curves``, (2, values, times).
     """
-    n_times, size = open_.status.grid.sorted.size, len(keys)
-    by_subject = np.empty((2, size, open_.rows.size))
-    curves = np.zeros((2, size, n_times)) if over_time else None
+    n_times = open_.status.grid.sorted.size
+    by_subject = np.empty((2, len(keys), open_.rows.size))
     n_models = len(functionals.gradients)
     for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
         start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
@@ -208,7 +205,7 @@ def _gains(
             by_subject[:, :, some] += contrasts.T @ (certain @ over)
             if curves is not None:
                 curves[:, :, columns] += contrasts.T @ (weights @ certain)
-    return by_subject, curves
+    return by_subject
 
 
 def _errors(base: Influence, gains: FloatArray, open_: Dropouts) -> FloatArray:
@@ -216,15 +213,11 @@ def _errors(base: Influence, gains: FloatArray, open_: Dropouts) -> FloatArray:
 
     Which event time is extreme depends on the losses alone, so that a bound is linear in the weights.
     """
-    nothing = np.broadcast_to(0.0, (open_.status.n, 1))
-    gradients = []
-    for gain in gains:
-        by_event = np.zeros((open_.status.n, 1))
-        by_event[open_.rows, 0] = -gain
-        gradients.append(DenseGradient(nothing, by_event))
+    nothing, by_event = np.broadcast_to(0.0, (open_.status.n, 1)), np.zeros((len(gains), open_.status.n, 1))
+    by_event[:, open_.rows, 0] = -gains
+    gradients = tuple(DenseGradient(nothing, of_bound) for of_bound in by_event)
     # After a dropout its weight stays: all that it gains may count at the last time.
-    lost = influence(open_.last, Functionals(tuple(gradients), np.ones((1, 1))), open_.y)
-    return (base - lost).standard_errors
+    return (base - influence(open_.last, Functionals(gradients, np.ones((1, 1))), open_.y)).standard_errors
 
 
 def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:
@@ -264,7 +257,7 @@ def extremes_of_auc(
                 gradient = DenseGradient(by_free[:, None], by_event[:, None])
                 moved = influence(status, Functionals((gradient,), np.ones((1, 1))), open_.y)
                 errors[side, m] = moved.standard_errors[0]
-    return Extremes(values, errors if with_errors else None)
+    return Extremes(values, errors)
 
 
 def _cases_of_highest(
