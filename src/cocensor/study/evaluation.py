@@ -56,7 +56,6 @@ class Evaluation:
     Attributes
     ----------
     plan : Plan
-        What was asked for.
     data : EvaluationData
         What was scored: predictions, samples, times, horizon, metrics, and the copula that was assumed.
     results : dict of AdjustmentScores
@@ -189,6 +188,8 @@ class Evaluation:
     ) -> Any:
         """A tidy table, as a data frame: of all metrics and adjustments, or of one.
 
+        Of the library that the covariates came in, else of pandas or pyarrow.
+
         Parameters
         ----------
         kind : {"scores", "differences", "ranks", "curves", "profiles"}
@@ -203,11 +204,6 @@ class Evaluation:
             By default all.
         at : float, optional
             With ``metric``, the value at this time.
-
-        Returns
-        -------
-        frame
-            Of the library that the covariates came in, else of pandas or pyarrow.
         """
         from cocensor.study.tables import table_of
 
@@ -229,12 +225,11 @@ class Evaluation:
         and kind of times; the weights of their ridges are chosen again. Models, reference curve, horizon and copula
         stay as they are, also a selected copula: intervals are about the given models under that copula. A resample
         without an answer is left out; a note says so where these are more than 5 %, and with half of them there is no
-        interval.
+        interval. Intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
 
         Parameters
         ----------
-        n_resamples : int
-        seed : int
+        n_resamples, seed : int
             The same seed draws the same subjects, whatever the number of threads.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all. The others keep their errors.
@@ -242,11 +237,6 @@ class Evaluation:
             Called with the number of finished resamples and of all.
         n_jobs : int, optional
             Number of threads; by default one for each core.
-
-        Returns
-        -------
-        Evaluation
-            Its intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
 
         Examples
         --------
@@ -346,8 +336,7 @@ class Evaluation:
         families : str or sequence of str, optional
             By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
-            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9;
-            families take part where they reach.
+            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         hazard_ratios : array-like, optional
@@ -392,13 +381,8 @@ class Evaluation:
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
         """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.study.sensitivity.Bounds`.
 
-        Parameters
-        ----------
-        metric : str, optional
-            By default the first of the evaluation. A mean of losses (such as ``"ibs"``, ``"brier"`` or
-            ``"net_benefit"``), or the AUC at one time.
-        at : float, optional
-            Asks for the value at one time.
+        By a mean of losses (such as ``"ibs"``, ``"brier"`` or ``"net_benefit"``), or the AUC at one time; ``at`` asks
+        for the value at one time.
         """
         from cocensor.study.sensitivity.bounds import find_bounds
 
@@ -434,6 +418,8 @@ class Evaluation:
     ) -> Report:
         """All that a report shows: sensitivity, bounds, benchmarks, and the curves behind scores, with intervals.
 
+        ``to_html`` and ``to_json`` of what is returned write it.
+
         Parameters
         ----------
         sensitivity : Sensitivity, optional
@@ -442,11 +428,6 @@ class Evaluation:
             Whether to select the copula that fits best, too, which may take longer than all the rest.
         phases : callable, optional
             Called with the name of each phase; what it returns is called with the number of finished steps and of all.
-
-        Returns
-        -------
-        Report
-            Its ``to_html`` and ``to_json`` write what it holds.
         """
         from cocensor.study.report import full_report
 
@@ -460,9 +441,9 @@ class Evaluation:
         return view("plots.CurveDisplay").from_scores(self).plot(ax=ax, at_risk=at_risk)
 
     def to_json(self, path: str | os.PathLike[str] | None = None, **analyses: Any) -> str:
-        """All numbers and all that they rest on, as text, also written to ``path`` if there is one.
+        """All numbers, with the ``analyses`` of :meth:`to_html`, as text, also written to ``path`` if there is one.
 
-        ``analyses`` are those of :meth:`to_html`; ``full().to_json(path)`` has all.
+        ``full().to_json(path)`` has all.
         """
         from cocensor.study.report import Report
 
@@ -485,7 +466,7 @@ class Evaluation:
         Parameters
         ----------
         path : path
-            Where it is written; a file there is replaced.
+            A file there is replaced.
         title : str, optional
             Its heading.
         sensitivity, bounds, benchmarks, hint

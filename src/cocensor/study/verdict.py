@@ -202,8 +202,7 @@ class Limit:
     #: Whether the interval of a difference comes to cover 0 here, perhaps between two points of the grid; else this is
     #: the last point of the grid where it holds.
     by_interval: bool = False
-    #: By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
-    #: covariate tells.
+    #: That of :meth:`CovariateBenchmarks.multiple_for`; NaN where no covariate tells.
     multiple: float = nan
 
     @property
@@ -458,21 +457,25 @@ def _reach(
 
 def _reach_of_lead(grid: Grid, whole: Along, line: str | None) -> Reach | None:
     """From where to where each of the first models beats all that are beaten, by the intervals of their differences."""
-    place, tried = whole.standing, whole.tried
+    place, ends = whole.standing, list[Limit | None]()
     sign = -1 if place.metric.direction == "lower" else 1
-    limits: tuple[list[Limit], list[Limit]] = [], []
-    for pair in (grid.pair(model, loser) for model in place.first for loser in place.beaten):
-        lead = pair.lead(line)
-        if lead is None or lead.sign != sign:
-            return None
-        sides = ((-1, "lost_below", lead.low, tried[0]), (1, "lost_above", lead.high, tried[-1]))
-        for on_side, (way, side, last, end) in zip(limits, sides, strict=True):
-            lost = getattr(lead, side)
-            if lost is not None:
-                on_side.append(_lost(pair, sign, lost, side, line))
-            elif (end - last) * way > 0:
-                on_side.append(Limit(last))
-    return Reach(*map(_nearest, limits, (max, min)))
+    pairs = [grid.pair(model, loser) for model in place.first for loser in place.beaten]
+    leads = [(pair, lead) for pair in pairs if (lead := pair.lead(line)) is not None and lead.sign == sign]
+    if len(leads) < len(pairs):
+        return None
+    for way, held, lost, end in ((-1, "low", "lost_below", 0), (1, "high", "lost_above", -1)):
+        limits = []
+        for pair, lead in leads:
+            last, at = getattr(lead, held), getattr(lead, lost)
+            if at is not None:
+                limits.append(_lost(pair, sign, at, lost, line))
+            elif (whole.tried[end] - last) * way > 0:
+                limits.append(Limit(last))
+        nearest = min(limits, key=lambda limit: limit.at * way, default=None)
+        # The hazard ratio up to which all of them hold.
+        ratio = nearest_to_1(limit.hazard_ratio for limit in limits)
+        ends.append(None if nearest is None else replace(nearest, hazard_ratio=ratio))
+    return Reach(*ends)
 
 
 def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limit:
@@ -487,14 +490,6 @@ def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limi
     first = min(lost, key=lambda name: abs(lost[name] - at))
     models = pair.a, pair.b
     return Limit(at, weakest(pair.grid, lost.items()), first, len(lost) > 1, models, by_interval=True)
-
-
-def _nearest(limits: list[Limit], first: Any) -> Limit | None:
-    """Return the limit that comes first, by min on the way up and by max on the way down, with that hazard ratio."""
-    if not limits:
-        return None
-    nearest: Limit = first(limits, key=lambda limit: limit.at)
-    return replace(nearest, hazard_ratio=nearest_to_1(limit.hazard_ratio for limit in limits))
 
 
 def over_ratios_of(grid: Grid) -> OverRatios | None:
