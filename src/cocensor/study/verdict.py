@@ -311,10 +311,11 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
         grid = None
     if grid is not None and (grid.primary != scores.name or (assumption.tau == 0 and _start(grid) != 0)):
         start, assumption = _start(grid), assumption_of(evaluation, grid.primary)
-        place, assumption = (
-            _standing_at(grid, start),
-            replace(assumption, tau=start, family=None, hazard_ratio=None),
-        )
+        assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
+        # Every line that has an answer there agrees on this standing.
+        places = [grid.standing(line, start) for line, by_tau in grid.leaders().items() if start in by_tau]
+        best = tuple(model for model in places[0].scores if any(model in each.best for each in places))
+        place = replace(places[0], errors=sum((each.errors for each in places), ()), best_of_several=best)
     unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
     by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
     verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
@@ -370,7 +371,7 @@ def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
     )
     covered, ratios, spans = verdict.covered, None, dict[str, Span]()
     if covered is not None and verdict.is_covered:
-        low, high = (weakest(grid, [(family, tau) for family in leaders]) for tau in covered)
+        low, high = (_weakest(grid.hazard_ratio(family, tau) for family in leaders) for tau in covered)
         ratios = (low, high) if isfinite(low) and isfinite(high) else None
     if len(models) == 1 and models[0] in verdict.standing.scores:
         ranges = {"grid": (over.tried[0], over.tried[-1])}
@@ -389,13 +390,6 @@ def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
 def _start(grid: Grid) -> float:
     """Return the point with an answer on any line that is nearest to independence."""
     return grid.nearest(point for by_point in grid.leaders().values() for point in by_point)
-
-
-def _standing_at(grid: Grid, point: float) -> Standing:
-    """Return the standing at a point on which every line that has an answer there agrees."""
-    places = [grid.standing(line, point) for line, by_point in grid.leaders().items() if point in by_point]
-    best = tuple(model for model in places[0].scores if any(model in place.best for place in places))
-    return replace(places[0], errors=sum((place.errors for place in places), ()), best_of_several=best)
 
 
 def along(grid: Grid, place: Standing, line: str | None = None) -> Along:
@@ -449,7 +443,7 @@ def _reach(
             scored = [name for name in lines if not _missing(grid, place, name, points[lost])]
             if scored:
                 later = {name for point in points[lost + 1 :] for name in lost_on(point)} - set(lines)
-                ratio = weakest(grid, [(name, at) for name in best if at in best[name]])
+                ratio = _weakest(grid.hazard_ratio(name, at) for name in best if at in best[name])
                 limit = Limit(at, ratio, scored[0], bool(later), whole.after(way, at)[0].models)
         ends.append(limit)
     return Reach(*ends)
@@ -472,8 +466,7 @@ def _reach_of_lead(grid: Grid, whole: Along, line: str | None) -> Reach | None:
             elif (whole.tried[end] - last) * way > 0:
                 limits.append(Limit(last))
         nearest = min(limits, key=lambda limit: limit.at * way, default=None)
-        # The hazard ratio up to which all of them hold.
-        ratio = nearest_to_1(limit.hazard_ratio for limit in limits)
+        ratio = _weakest(limit.hazard_ratio for limit in limits)
         ends.append(None if nearest is None else replace(nearest, hazard_ratio=ratio))
     return Reach(*ends)
 
@@ -488,8 +481,8 @@ def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limi
         if end is not None:
             lost[name] = end
     first = min(lost, key=lambda name: abs(lost[name] - at))
-    models = pair.a, pair.b
-    return Limit(at, weakest(pair.grid, lost.items()), first, len(lost) > 1, models, by_interval=True)
+    ratio = _weakest(pair.grid.hazard_ratio(*end) for end in lost.items())
+    return Limit(at, ratio, first, len(lost) > 1, (pair.a, pair.b), by_interval=True)
 
 
 def over_ratios_of(grid: Grid) -> OverRatios | None:
@@ -506,11 +499,6 @@ def over_ratios_of(grid: Grid) -> OverRatios | None:
     return OverRatios(lines, span, by_reason, grid.missing.get((grid.primary, "reason")))
 
 
-def weakest(grid: Grid, points: Iterable[tuple[str, float]]) -> float:
-    """Return the hazard ratio nearest to 1 of some points, each with its line; NaN where none is known."""
-    return nearest_to_1(grid.hazard_ratio(line, point) for line, point in points)
-
-
-def nearest_to_1(ratios: Iterable[float]) -> float:
-    """Return the nearest to 1 of the hazard ratios that are known; NaN where there is none."""
+def _weakest(ratios: Iterable[float]) -> float:
+    """Return the hazard ratio nearest to 1 of those that are known; NaN where there is none."""
     return min(filter(isfinite, ratios), key=lambda ratio: max(ratio, 1 / ratio), default=nan)

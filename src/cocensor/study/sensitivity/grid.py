@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise, product
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -13,16 +13,8 @@ import numpy as np
 
 from cocensor._checks import check_choice
 from cocensor._notes import Note
-from cocensor.inference.along_axis import (
-    AxisCurve,
-    Lead,
-    SignChange,
-    Uncertainty,
-    check_range,
-    lead,
-    tipping_points,
-    uncertainty,
-)
+from cocensor.inference import along_axis
+from cocensor.inference.along_axis import AxisCurve, Lead, SignChange, Uncertainty
 from cocensor.inference.bands import Band, simultaneous_quantile
 from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimate, Estimates
@@ -54,11 +46,10 @@ class Pair:
     def lead(self, line: str | None = None) -> Lead | None:
         """How far one of the two is better beyond chance, outward from independence; by default on all lines.
 
-        See :func:`cocensor.inference.lead`: a fixed sequence of tests, which needs no correction. None where they
-        cannot be distinguished at independence, or the better one may not be called best. ``sign`` is that of
-        score(a) − score(b).
+        By :func:`cocensor.inference.lead`; ``sign`` is that of score(a) − score(b). None where they cannot be
+        distinguished at independence, or the better one may not be called best.
         """
-        positions = lead(self.curves, line)
+        positions = along_axis.lead(self.curves, line)
         if positions is None or self.better(positions.sign) not in rankable(self.grid.evaluation):
             return None
         return positions.on(self.grid.at_position)
@@ -69,7 +60,8 @@ class Pair:
 
     def tipping_points(self, line: str | None = None) -> tuple[SignChange, ...]:
         """Where the order of the two turns, with intervals, nearest to independence first."""
-        return tuple(point.on(self.grid.at_position) for point in tipping_points(self.curves, line))
+        points = along_axis.tipping_points(self.curves, line)
+        return tuple(point.on(self.grid.at_position) for point in points)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,8 +110,6 @@ class Grid:
         order = (self.evaluation.primary, *counted(self.evaluation), *self.answers)
         return next(name for name in order if name in self.answers)
 
-    # --- at one point ----------------------------------------------------------------------------------
-
     def values(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, float]:
@@ -155,10 +145,10 @@ class Grid:
         """The score of a minus that of b at one point of the grid; NaN where one of them has none."""
         for model in (a, b):
             check_choice(model, "model", self.evaluation.models)
-        check_choice(line, "line" if self.is_of_ratios else "family", self.lines)
+        line_name, name = ("line", "ratio") if self.is_of_ratios else ("family", "tau")
+        check_choice(line, line_name, self.lines)
         if point not in self.points:
             grid = ", ".join(f"{at:g}" for at in self.points)
-            name = "ratio" if self.is_of_ratios else "tau"
             raise ValueError(f"{name} must be a point of the grid, which has {grid}, but is {point!r}.")
         errors = self.errors(line, point, metric, adjustment)
         if errors is not None and {a, b} <= set(errors.names):
@@ -177,13 +167,10 @@ class Grid:
         if self.is_of_ratios:
             return point
         check_choice(line, "family", self.lines)
-        along = self._lines(adjustment).get(line, {})
-        ratios = {0.0: 1.0} | {at: answer.hazard_ratio or np.nan for at, answer in along.items() if at != 0}
-        taus = sorted(ratios)
-        logs = np.log([ratios[at] for at in taus])
-        return float(np.exp(np.interp(point, taus, logs, left=np.nan, right=np.nan)))
-
-    # --- over all points -------------------------------------------------------------------------------
+        along = self._lines(adjustment).get(line, {}).items()
+        ratios = {at: answer.hazard_ratio or np.nan for at, answer in along} | {0.0: 1.0}
+        taus, values = zip(*sorted(ratios.items()), strict=True)
+        return float(np.exp(np.interp(point, taus, np.log(values), left=np.nan, right=np.nan)))
 
     def leaders(self, metric: str | None = None, adjustment: str | None = None) -> ModelsByPoint:
         """The model with the best score by line and point, whether or not it can be distinguished from others.
@@ -270,11 +257,10 @@ class Grid:
                 holders[point] = holders[before] if stays else best[point][0]
         return holders
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Rows of a table: metric, adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
+    def rows(self, metric: str) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table: adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
         level = self.evaluation.data.confidence_level
-        places = ((name, line) for name, by_line in self.answers.items() for line in by_line)
-        for metric, (adjustment, line) in product(self.evaluation.metrics, places):
+        for adjustment, line in ((name, line) for name, by_line in self.answers.items() for line in by_line):
             for point in self.answers[adjustment][line]:
                 place = self.place(adjustment, line, point)
                 errors = self.errors(line, point, metric, adjustment)
@@ -284,15 +270,13 @@ class Grid:
                     if level is not None:
                         estimate = Estimate(value, np.nan) if errors is None else errors.estimate(model)
                         limits = estimate.standard_error, *estimate.confidence_interval(level)
-                    yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
+                    yield adjustment, *place, model, value, *limits, ranks.get(model)
 
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Return what tables say of a point: its family, reason, τ and hazard ratio after dropout."""
         if self.is_of_ratios:
             return HAZARD_RATIO, None if line == ALL else line, np.nan, point
         return line, None, point, self.hazard_ratio(line, point, adjustment)
-
-    # --- along lines -----------------------------------------------------------------------------------
 
     def along(
         self, model: str, minus: str | None = None, metric: str | None = None, adjustment: str | None = None
@@ -357,8 +341,10 @@ class Grid:
         See :func:`cocensor.inference.uncertainty`.
         """
         curves = self.along(model, minus, metric, adjustment)
-        check_range(low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions])
-        spread = uncertainty(curves, self.position(low), self.position(high), line)
+        along_axis.check_range(
+            low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions]
+        )
+        spread = along_axis.uncertainty(curves, self.position(low), self.position(high), line)
         return replace(spread, missing=tuple((name, self.at_position(at)) for name, at in spread.missing))
 
     def _answer(self, line: str, point: float, adjustment: str | None) -> AdjustmentScores | None:
@@ -379,9 +365,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the best model along τ, or along the hazard ratio after dropout, under one adjustment.
+    """A change of the best model under one adjustment on one line, ``family``, between two neighbours of the grid.
 
-    It happens on one line, a family or whose ratio moves, between two neighbours of the grid, ``below`` and ``above``;
     ``at`` is where the two scores cross if they move along lines in between.
     """
 

@@ -69,9 +69,7 @@ class TippingPoint:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity:
-    """Every score over families of copulas and τ, and over the hazard ratio after dropout.
-
-    Made by :meth:`Evaluation.sensitivity`.
+    """Every score over families of copulas and τ, and hazard ratios after dropout, by :meth:`Evaluation.sensitivity`.
 
     Attributes
     ----------
@@ -117,9 +115,8 @@ class Sensitivity:
         The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
         group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`Grid.hazard_ratio`.
         """
-        data = self.evaluation.data
-        order = {name: k for k, name in enumerate(self.evaluation.metrics)}
-        rows = sorted((row for grid in self.grids for row in grid.rows()), key=lambda row: order[row[0]])
+        data, metrics = self.evaluation.data, self.evaluation.metrics
+        rows = [(metric, *row) for metric in metrics for grid in self.grids for row in grid.rows(metric)]
         errors = () if data.confidence_level is None else ("standard_error", "low", "high")
         where = ("family", "reason", "tau", "hazard_ratio")
         return data.frame(("metric", "adjustment", *where, "model", "score", *errors, "rank"), rows)
@@ -138,14 +135,12 @@ class Sensitivity:
         of the models may not be ranked.
         """
         name, points = self.over_tau.adjustment(adjustment), list[TippingPoint]()
-        if not {a, b} <= set(rankable(self.evaluation)):
-            return ()
-        for grid in self.grids:
-            if name in grid.answers:
-                turns = _turns(grid, a, b, metric, name)
-                for kind, line, at, winner in sorted(turns, key=lambda turn: abs(grid.position(turn[2]))):
-                    place = grid.place(name, line, at)
-                    points.append(TippingPoint(kind, *place, multiple(self.benchmarks, place[2]), winner))
+        ranked = {a, b} <= set(rankable(self.evaluation))
+        for grid in self.grids if ranked else ():
+            turns = _turns(grid, a, b, metric, name) if name in grid.answers else ()
+            for kind, line, at, winner in sorted(turns, key=lambda turn: abs(grid.position(turn[2]))):
+                place = grid.place(name, line, at)
+                points.append(TippingPoint(kind, *place, multiple(self.benchmarks, place[2]), winner))
         return tuple(points)
 
     def tipping_table(self) -> Any:
@@ -175,10 +170,7 @@ class Sensitivity:
     def plot_differences(
         self, reference: str | None = None, ax: Any = None, *, line: str | Sequence[str] | None = None
     ) -> Any:
-        """Scores minus that of one model; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
-
-        ``line`` is that of :meth:`plot`.
-        """
+        """As :meth:`plot`, of scores minus that of one model."""
         return view("plots.CurveDisplay").from_differences(self, reference, line=line).plot(ax=ax)
 
     def __repr__(self) -> str:
