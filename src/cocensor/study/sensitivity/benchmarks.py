@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 _UNEXPLAINED = 1e-8
 # A normal prior of log hazard ratios per standard deviation, where there is no optimum without.
 _RIDGE = 1.0
-_FEW = 10
-_FEW_PER_COLUMN = 5
+_FEW, _FEW_PER_COLUMN = 10, 5
 # Shrinkage of effects: variances of the mixture, and steps to their shares.
 _SCALES, _ROUNDS = 30, 300
 
@@ -281,7 +280,6 @@ def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
 
 #: Without covariates that induce more, τ is held plausible up to here, on either side of 0.
 USUAL = 0.2
-_MULTIPLES = (1, 2, 3)
 # The plausible range goes to so many times what all covariates induce, and never beyond the second.
 _TIMES_TOGETHER, _MOST_RANGE = 3.0, 0.9
 _MOST_TIMES = 100.0
@@ -404,28 +402,23 @@ class CovariateBenchmarks:
     @property
     def multiples(self) -> dict[int, float]:
         """τ that a factor like the strongest covariate would induce, with 1, 2 and 3 times its log hazard ratios."""
-        return {times: self._multiple(times) for times in _MULTIPLES}
+        return {times: self._multiple(times) for times in (1, 2, 3)}
 
     def multiple_for(self, tau: float) -> float:
         """By how much the log hazard ratios of the strongest covariate must be multiplied to induce a τ of this size.
 
-        Infinite where no multiple up to 100 does: the covariate has no effect beyond noise, or says too
-        few subjects apart.
+        Infinite where no multiple up to 100 does: the covariate has no effect beyond noise, or varies too little.
         """
         from scipy.optimize import brentq  # late: it takes a moment
 
-        size = abs(check_number(tau, "tau"))
-        if size >= 1.0:
-            raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
+        size = abs(check_number(tau, "tau", lower=-1.0, upper=1.0))
         if size == 0.0:
             return 0.0
         grid, sizes = self._sizes
-        enough = sizes >= size
-        if not enough.any():
+        if not size <= sizes.max():
             return inf
-        first = int(np.argmax(enough))
-        low = grid[first - 1] if first else 0.0
-        return float(brentq(lambda times: abs(self._multiple(times)) - size, low, grid[first]))
+        first = int(np.argmax(sizes >= size))
+        return float(brentq(lambda times: abs(self._multiple(times)) - size, grid[first - 1], grid[first]))
 
     def hidden(self, taus: Iterable[float]) -> dict[float, float]:
         """By τ the hazard ratio per standard deviation of a hidden factor that induces it: `hidden_hazard_ratio`."""
@@ -485,7 +478,7 @@ class CovariateBenchmarks:
     @cached_property
     def _sizes(self) -> tuple[FloatArray, FloatArray]:
         """Multiples, and |τ| that they induce."""
-        grid = np.geomspace(1e-3, _MOST_TIMES, 200)
+        grid = np.append(0.0, np.geomspace(1e-3, _MOST_TIMES, 200))
         return grid, np.abs([self._multiple(times) for times in grid])
 
     def _multiple(self, times: float) -> float:

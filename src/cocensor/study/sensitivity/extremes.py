@@ -1,25 +1,16 @@
-r"""Sharp bounds of scores: every dropout has its event where that is the best for a model, or the worst.
+"""Sharp bounds of scores: every dropout has its event where that is the best for a model, or the worst.
 
 **A mean of losses, and the difference of two.** A dropout with its event in step m contributes a fixed sum and a
 running sum of :math:`w_k (x_k - y_k)`, the losses if event-free minus if not, extremised over m for each subject:
 the theory page on sensitivity derives it. The extremes of the mean are the means of the extremes, and are attained.
 
-**The AUC at one time.** With weights w, cases i and controls j it is :math:`v = N/D`, :math:`N = \sum w_i w_j K_{ij}`,
-:math:`D = \sum w_i w_j`, :math:`K_{ij} = 1[M_i > M_j] + \tfrac12 1[M_i = M_j]`. *The highest AUC is attained by a
-threshold*: of the dropouts those with a marker above are cases, the others controls.
-
-Proof. Let v be the highest AUC; if it is 0, every assignment has it. An assignment that attains it maximises
-:math:`N - vD`. Hold all but two dropouts fixed, with markers :math:`M_i > M_j`. Each gains, per unit of its weight,
-:math:`g = \sum_{controls} w_l (K_{\cdot l} - v)` as a case and :math:`h = \sum_{cases} w_l (K_{l \cdot} - v)` as a
-control, where :math:`g_i \ge g_j` and :math:`h_i \le h_j`. Suppose i is a control and j a case, and that this is best.
-It is no worse than both as controls: :math:`h_j \le g_j - w_i v`; nor than both as cases: :math:`g_i \le h_i - w_j v`.
-So :math:`g_j \le g_i \le h_i - w_j v \le h_j - w_j v \le g_j - (w_i + w_j) v`, which is false for v > 0.
+**The AUC at one time.** The highest is attained by a threshold, as the same page proves: of the dropouts those with a
+marker above are cases, the others controls. The lowest is 1 minus the highest of the negative marker. All thresholds
+are tried by running sums.
 
 Of dropouts with equal markers some may be cases and some controls, which is better where v is below ½. With equal
 weights only their number matters, so they are tried one after the other. With unequal ones, as those of administrative
 censoring are, the bound can then be off a little: by about the square of a subject's share of all weight.
-
-The lowest AUC is 1 minus the highest of the negative marker. All thresholds are tried by running sums.
 """
 
 from __future__ import annotations
@@ -59,14 +50,12 @@ NO_DIFFERENCE = (
 
 
 class Extremes(NamedTuple):
-    """Lower and upper bounds, (2, values): of all models, then of all pairs of them in the order of combinations.
-
-    ``errors`` are their standard errors, NaN where none were wanted, ``curves`` the bounds at each time for itself,
-    (2, values, times), where there are values over time.
-    """
+    """Lower and upper bounds, (2, values): of all models, then of all pairs of them in the order of combinations."""
 
     values: FloatArray
+    #: Standard errors; NaN where none were wanted.
     errors: FloatArray
+    #: Bounds at each time for itself, (2, values, times), where there are values over time.
     curves: FloatArray | None = None
 
 
@@ -84,8 +73,7 @@ class Dropouts:
     y: Survival
     #: Those who dropped out before the last time, in the order of their ``cut``.
     rows: Rows
-    #: Of these, the number of sorted times before the dropout, and that of times up to it: at the time of dropout
-    #: itself a subject is known to be event-free.
+    #: Of these, the numbers of sorted times before the dropout, and up to it, when a subject is known to be event-free.
     cut: IntArray
     first: IntArray
 
@@ -94,11 +82,11 @@ class Dropouts:
         """Return the dropouts of the test sample, with weights at some times."""
         test, train = samples.y_test, samples.y_train
         y = _first_of_both(test)
-        if test.administrative is None or not test.administrative.any():
+        if not np.any(test.administrative):
             status = Oracle(test.time).fit(y).weights(y, grid)
         else:
             # A training sample that marks nobody says nothing about the end of the study.
-            marked = train is not None and train.administrative is not None and train.administrative.any()
+            marked = train is not None and np.any(train.administrative)
             samples = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
             status = samples.weights(samples.fit(IPCW(), {}), grid)
         if status.valid_until <= grid.last:

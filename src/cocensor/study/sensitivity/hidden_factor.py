@@ -26,9 +26,7 @@ class Contrasts:
 
     With proportional hazards, and event and dropout independent given all covariates, two subjects that differ by d are
     ranked by their event times with :math:`P(E_1 < E_2) - P(E_1 > E_2) = \tanh(d'\beta/2)`, by their dropout times
-    likewise with γ, so that leaving the factor out induces
-
-    .. math:: \tau = \sum_d w_d \tanh(d'\beta/2) \tanh(d'\gamma/2).
+    likewise with γ: leaving the factor out induces :math:`\tau = \sum_d w_d \tanh(d'\beta/2) \tanh(d'\gamma/2)`.
     """
 
     differences: FloatArray  # (m, columns)
@@ -107,9 +105,7 @@ def hidden_hazard_ratio(tau: float) -> float:
     """
     from scipy.optimize import brentq  # late: it takes a moment
 
-    size = abs(check_number(tau, "tau"))
-    if size >= 1.0:
-        raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
+    size = abs(check_number(tau, "tau", lower=-1.0, upper=1.0))
     if size == 0.0:
         return 1.0
     if _normal_tau(_MOST, _MOST) <= size:
