@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from cocensor._checks import FloatArray, check_choice
+from cocensor._checks import check_choice
 from cocensor.inference.comparisons import Comparison, indistinguishable_from_best, pairwise
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import as_estimates
 from cocensor.metrics import Metric
-from cocensor.study.curves import CurveErrors, curve_errors, profile_errors
+from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.data import REFERENCE
 from cocensor.study.evaluation import NOT_ASKED, Evaluation
 from cocensor.study.lookup import adjustment_named, metric_of, scores_at
@@ -46,7 +47,7 @@ def table_of(
         "differences": (_differences, ("a", "b", "difference", *_ERRORS, "pvalue", "adjusted_pvalue")),
         "ranks": (_ranks, ("model", "rank", "lowest", "highest", "may_be_best")),
         "curves": (_curves, ("model", "time", "value", *errors, *bands)),
-        "profiles": (_profiles, ("model", "x", "y", *errors, *bands)),
+        "profiles": (partial(_curves, over_time=False), ("model", "x", "y", *errors, *bands)),
     }
     rows_of, columns = tables[kind]
     rows = [
@@ -111,30 +112,18 @@ def _ranks(evaluation: Evaluation, by: Metric, adjustment: str) -> Rows:
         yield model, ranks.get(model), low.get(model), high.get(model), model in kept
 
 
-def _curves(evaluation: Evaluation, by: Metric, adjustment: str) -> Rows:
-    values, times = evaluation.results[adjustment].values[by.name], evaluation.data.times
-    curves = {model: (times, value.curve) for model, value in values.items() if value.curve is not None}
-    return _with_limits(evaluation, by, adjustment, curves, curve_errors)
-
-
-def _profiles(evaluation: Evaluation, by: Metric, adjustment: str) -> Rows:
-    profiles = {
-        model: value.profile for model, value in evaluation.results[adjustment].values[by.name].items()
-    }
-    curves = {model: (profile.x, profile.y) for model, profile in profiles.items() if profile is not None}
-    return _with_limits(evaluation, by, adjustment, curves, profile_errors)
-
-
-def _with_limits(
-    evaluation: Evaluation,
-    by: Metric,
-    adjustment: str,
-    curves: dict[str, tuple[FloatArray, FloatArray]],
-    errors_of: Callable[[Evaluation, str, str], CurveErrors],
-) -> Rows:
-    """The points of curves, with limits where intervals were asked for."""
-    level = evaluation.data.confidence_level
-    errors = None if level is None or not curves else errors_of(evaluation, by.name, adjustment)
+def _curves(evaluation: Evaluation, by: Metric, adjustment: str, over_time: bool = True) -> Rows:
+    """The points of curves over time, or behind values at one time, with limits where intervals were asked for."""
+    level, times = evaluation.data.confidence_level, evaluation.data.times
+    values = evaluation.results[adjustment].values[by.name]
+    if over_time:
+        curves = {model: (times, value.curve) for model, value in values.items() if value.curve is not None}
+    else:
+        profiles = {model: value.profile for model, value in values.items()}
+        curves = {model: (profile.x, profile.y) for model, profile in profiles.items() if profile is not None}
+    errors_of, errors = curve_errors if over_time else profile_errors, None
+    if level is not None and curves:
+        errors = errors_of(evaluation, by.name, adjustment)
     for model, points in curves.items():
         columns = [*points]
         if level is not None and errors is not None:

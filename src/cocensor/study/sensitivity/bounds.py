@@ -79,8 +79,8 @@ class Bound:
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """The interval that covers the true value, wherever within the bounds, with this chance in large samples.
 
-        The bounds widened by :func:`imbens_manski_constant` standard errors. The lower bound is below the upper one in
-        every sample, so that the constant is valid. NaN where there are no standard errors; ``missing`` says why.
+        The bounds widened by :func:`imbens_manski_constant` standard errors, which is valid as the lower bound is below
+        the upper one in every sample. NaN where there are no standard errors; ``missing`` says why.
         """
         error = float(np.maximum(self.low_error, self.high_error))
         constant = imbens_manski_constant(self.width, error, level)
@@ -110,10 +110,8 @@ class Bounds:
     Made by :meth:`Evaluation.bounds`. A subject that dropped out at c had its event at one unknown time after c, which
     is taken to be the best for a model, or the worst. The score under every imputation of the event times lies within,
     and so does the score by the true ones. An administrative censoring is independent, as marked: it is weighted, as
-    IPCW weighs a censoring, and not bounded. Weighted bounds hold the scores on average.
-
-    Bounds of a difference are sharp as well, and much narrower than the difference of bounds: both models face the same
-    event times.
+    IPCW weighs a censoring, and not bounded. Weighted bounds hold the scores on average. Bounds of a difference are
+    much narrower than the difference of bounds: both models face the same event times.
 
     Attributes
     ----------
@@ -159,10 +157,10 @@ class Bounds:
 
     def __getitem__(self, models: str | tuple[str, str]) -> Bound:
         """The bound of a model, or of the score of the first minus that of the second."""
-        key, turned = self._key(models)
+        key = self._key(models)
         if len(key) == 2 and key[0] == key[1]:
             return Bound(0.0, 0.0, 0.0, 0.0)
-        return -self._found[key] if turned else self._found[key]
+        return self._found[key] if key in self._found else -self._found[key[::-1]]
 
     def over_time(self, a: str, b: str | None = None) -> BoundCurve:
         """The bounds at each time of the evaluation, of a model or of its score minus that of another.
@@ -170,15 +168,17 @@ class Bounds:
         Sharp for each time alone. Not all of a curve can be attained at once, as each event happens at one time: their
         average over time is wider than the bounds of the average.
         """
-        key, turned = self._key(a if b is None else (a, b))
+        key = self._key(a if b is None else (a, b))
         if not self._curves:
             raise ValueError(
                 f"metric must have values over time to be bounded, but {self.metric.name!r} has none."
             )
-        if key not in self._curves:
+        if key in self._curves:
+            return self._curves[key]
+        if key[::-1] not in self._curves:
             raise ValueError(f"models must be two, or one with survival curves, but are {' and '.join(key)}.")
-        curve = self._curves[key]
-        return BoundCurve(curve.times, -curve.high, -curve.low) if turned else curve
+        times, low, high = self._curves[key[::-1]]
+        return BoundCurve(times, -high, -low)
 
     def certain(self, a: str, b: str, level: float | None = None) -> str | None:
         """Which of two models is better whatever the dependence; None where that is open, or it is no contender.
@@ -245,10 +245,8 @@ class Bounds:
         }
 
     def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
-        curve, numbers = (
-            self._curves.get(self._key(models)[0]),
-            finite_values(np.array(self._row(self[models]))),
-        )
+        curve = self._curves.get(self._key(models))
+        numbers = finite_values(np.array(self._row(self[models])))
         return {
             **dict(zip(_ENDS, numbers, strict=False)),
             "interval": numbers[4:],
@@ -259,15 +257,14 @@ class Bounds:
     def __repr__(self) -> str:
         return escaped(view("text.bounds.bounds_as_text")(self))
 
-    def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
-        """Return the models in the order of the evaluation, and whether that is not the order given."""
+    def _key(self, models: str | tuple[str, str]) -> tuple[str, ...]:
+        """Return the names of one or two models."""
         key = models if isinstance(models, tuple) else (models,)
         if len(key) not in (1, 2):
             raise ValueError(f"models must be one or two, but are {len(key)}.")
         for name in key:
             check_choice(name, "model", self.models)
-        turned = len(key) == 2 and self.models.index(key[0]) > self.models.index(key[1])
-        return (key[::-1] if turned else key), turned
+        return key
 
 
 def has_bounds(metric: Metric) -> bool:
