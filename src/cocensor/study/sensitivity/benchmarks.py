@@ -95,11 +95,9 @@ def plausible_tau(
     Given the rest, a numeric covariate is taken to have the same distribution around its mean, whatever the rest is:
     that of the residuals of its linear regression. A categorical one (or any with two values) needs less: two subjects
     alike in the rest have levels a and b with chance :math:`-2\operatorname{cov}(1_a, 1_b)` of the residuals, wherever
-    its chances are linear in the rest.
-
-    :math:`\hat\tau_j` is hardly biased: the errors of both Cox models are uncorrelated. Its size is, upwards, and that
-    of the largest most of all. So covariates are ordered, and multiples of the strongest taken, by effects shrunk for
-    their noise (``shrunken_tau``).
+    its chances are linear in the rest. :math:`\hat\tau_j` is hardly biased, as the errors of both Cox models are
+    uncorrelated, but its size is, upwards, and that of the largest most of all: so they are ordered, and multiples
+    of the strongest taken, by effects shrunk for their noise (``shrunken_tau``).
 
     Examples
     --------
@@ -128,18 +126,14 @@ def plausible_tau(
             raise ValueError(
                 f"y must have events and dropouts for benchmarks of dependence, but has no {what}."
             )
-    Z, kept, notes = _independent(values, encoding.names)
+    notes = [noted("constant_in_benchmarks", covariate=name) for name in encoding.left_out]
+    Z, kept = _independent(values, encoding.names, notes)
     names = [encoding.names[k] for k in kept]
     wanted = max(_FEW, _FEW_PER_COLUMN * len(names))
-    notes = [
-        *(noted("constant_in_benchmarks", covariate=name) for name in encoding.left_out),
-        *notes,
-        *(
-            noted("few_for_benchmarks", n=count, what=what, columns=len(names), wanted=wanted)
-            for what, count in counts.items()
-            if count < wanted
-        ),
-    ]
+    for what, count in counts.items():
+        if count < wanted:
+            few = noted("few_for_benchmarks", n=count, what=what, columns=len(names), wanted=wanted)
+            notes.append(few)
     margins: tuple[WhichMargin, ...] = ("event", "dropout")
     fits = [_effects(margin, Z, outcomes, notes) for margin in margins]
     # All by margin: estimates and shrunken ones (2, p), influence (2, n, p).
@@ -180,13 +174,13 @@ def plausible_tau(
     )
 
 
-def _independent(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, list[int], list[Note]]:
-    """Return standardised columns that vary and are no combination of those before, their places, notes on others."""
+def _independent(values: FloatArray, names: Sequence[str], notes: list[Note]) -> tuple[FloatArray, list[int]]:
+    """Return standardised columns that vary and are no combination of those before, and their places; note others."""
     centre, scale = centre_and_scale(values)
     varies = scale > 0
     Z = (values - centre) / np.where(varies, scale, 1.0)
     left = Z.T @ Z / len(Z)
-    kept, notes = [], []
+    kept = []
     for k, name in enumerate(names):
         if not varies[k] or left[k, k] <= _UNEXPLAINED:
             code = "determined_in_benchmarks" if varies[k] else "constant_in_benchmarks"
@@ -200,7 +194,7 @@ def _independent(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, 
         raise ValueError(
             f"X has {len(kept)} independent columns, which takes {len(kept) + 2} subjects or more, but has {len(Z)}."
         )
-    return Z[:, kept], kept, notes
+    return Z[:, kept], kept
 
 
 def _effects(
@@ -289,8 +283,8 @@ _MOST_TIMES = 100.0
 class PlausibleRange:
     r"""From which to which Kendall's τ the dependence that is left is held plausible.
 
-    By default :math:`|\tau| \le \max(0.2, 3 |\tau_x|)`, where :math:`\tau_x` is what leaving out all measured
-    covariates together would induce (:func:`cocensor.plausible_tau`). It is a convention, and no bound.
+    By default :math:`|\tau| \le \max(0.2, 3 |\tau_x|)`, where :math:`\tau_x` (``together``) is what leaving out all
+    measured covariates would induce (:func:`cocensor.plausible_tau`). It is a convention, and no bound.
     """
 
     low: float
@@ -300,7 +294,6 @@ class PlausibleRange:
     #: Why covariates say nothing, and what is lacking, where none could.
     why: str | None = None
     lacking: Literal["covariates", "dropouts", "benchmarks"] | None = None
-    #: The τ that leaving out all measured covariates would induce.
     together: float | None = None
 
     @classmethod
@@ -329,17 +322,13 @@ class Benchmark:
 
     Attributes
     ----------
-    name : str
-        The covariate; for a categorical one, the column that its indicators come from.
-    columns : tuple of str
-        Its columns: the indicators of a categorical one, else itself.
+    name, columns : str, tuple of str
+        The covariate, and its columns: the indicators of a categorical one, else itself.
     hazard_ratio_event, hazard_ratio_dropout : float
         Per standard deviation of the covariate in the sample, given all others, by Cox models. Of several indicators:
         per standard deviation of what they add to the log hazard, and then never below 1.
-    tau : float
-        Kendall's τ that leaving it out induces, at the estimated effects: hardly biased, but its size is, upwards.
-    interval : ConfidenceInterval
-        Of τ, by the bootstrap.
+    tau, interval : float, ConfidenceInterval
+        Kendall's τ that leaving it out induces, at the estimated effects, and its interval by the bootstrap.
     shrunken_tau : float
         τ at effects that are drawn to 0 by as much as their noise makes them stick out among all covariates.
 
@@ -370,8 +359,7 @@ class CovariateBenchmarks:
     aligned : float
         What all together would induce if both linear predictors ranked every pair of subjects alike; with Wald's χ² of
         its p effects, the spread of each is multiplied by √(1 − p/χ²), as the rest of it is noise.
-    n, n_events, n_dropouts : int
-    confidence_level : float
+    n, n_events, n_dropouts, confidence_level : int, float
     notes : tuple of Note
         What was left out, and what makes the benchmarks doubtful.
 

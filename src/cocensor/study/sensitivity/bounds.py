@@ -115,15 +115,12 @@ class Bounds:
 
     Attributes
     ----------
-    metric : Metric
-    models : tuple of str
+    metric, models : Metric, tuple of str
     level : float or None
         The level of intervals in the table and in words; None where none were wanted.
     notes : tuple of Note
-    time_axis : TimeAxis
-        What time is called, and its unit.
-    risk_table : RiskTable or None
-        How many of the test sample are at risk.
+    time_axis, risk_table : TimeAxis, RiskTable or None
+        What time is called, and its unit; and how many of the test sample are at risk.
 
     Examples
     --------
@@ -199,10 +196,7 @@ class Bounds:
 
     @property
     def statement(self) -> str:
-        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
-
-        By the bounds in this sample where no intervals were asked for.
-        """
+        """Who beats whom whatever the dependence, by intervals where they were asked for, and how much is open else."""
         return view("text.bounds.bounds_in_words")(self)
 
     def table(self) -> Any:
@@ -221,10 +215,7 @@ class Bounds:
         return view("plots.ForestDisplay").from_bounds(self).plot(ax=ax)
 
     def plot_over_time(self, minus: str | None = None, ax: Any = None, *, at_risk: bool = True) -> Any:
-        """Bounds at each time, or those of differences from one model; returns the axes.
-
-        See :class:`~cocensor.views.plots.CurveDisplay`.
-        """
+        """Bounds at each time, or of differences from one model, by :class:`~cocensor.views.plots.CurveDisplay`."""
         return view("plots.CurveDisplay").from_bounds(self, minus=minus).plot(ax=ax, at_risk=at_risk)
 
     def to_dict(self) -> dict[str, Any]:
@@ -273,11 +264,7 @@ def has_bounds(metric: Metric) -> bool:
 
 
 def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
-    """Bounds of all models by a metric, and of all their differences; see :class:`Bounds`.
-
-    Of a metric that is a mean of losses (the Brier and log scores, at one time or averaged, net benefit, the
-    absolute error), and of the AUC at one time, of each model alone.
-    """
+    """Return the bounds of all models by a metric, and of all their differences but those of AUCs."""
     if not has_bounds(metric):
         raise ValueError(
             "metric must be a mean of losses, such as 'ibs' or 'brier', or the AUC at one time, but is "
