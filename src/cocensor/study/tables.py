@@ -15,7 +15,7 @@ from cocensor.inference.comparisons import Comparison, indistinguishable_from_be
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import as_estimates
 from cocensor.metrics import Metric
-from cocensor.study.curves import curve_errors, profile_errors
+from cocensor.study.curves import curve_errors, curves_of, profile_errors
 from cocensor.study.data import REFERENCE
 from cocensor.study.evaluation import NOT_ASKED, Evaluation
 from cocensor.study.lookup import adjustment_named, metric_of, scores_at
@@ -114,16 +114,10 @@ def _ranks(evaluation: Evaluation, by: Metric, adjustment: str) -> Rows:
 
 def _curves(evaluation: Evaluation, by: Metric, adjustment: str, over_time: bool = True) -> Rows:
     """The points of curves over time, or behind values at one time, with limits where intervals were asked for."""
-    level, times = evaluation.data.confidence_level, evaluation.data.times
-    values = evaluation.results[adjustment].values[by.name]
-    if over_time:
-        curves = {model: (times, value.curve) for model, value in values.items() if value.curve is not None}
-    else:
-        profiles = {model: value.profile for model, value in values.items()}
-        curves = {model: (profile.x, profile.y) for model, profile in profiles.items() if profile is not None}
-    errors_of, errors = curve_errors if over_time else profile_errors, None
+    level, errors = evaluation.data.confidence_level, None
+    curves = curves_of(evaluation.data, evaluation.results[adjustment].values[by.name], over_time)
     if level is not None and curves:
-        errors = errors_of(evaluation, by.name, adjustment)
+        errors = (curve_errors if over_time else profile_errors)(evaluation, by.name, adjustment)
     for model, points in curves.items():
         columns = [*points]
         if level is not None and errors is not None:

@@ -375,12 +375,9 @@ def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
         return lines | {group: np.array(labels) == group for group in groups if len(groups) > 1}, None
     if by is not None and not reasons:
         raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
-    if len(reasons) > _MOST_GROUPS:
-        why = f"at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of them together."
-        if by is not None:
-            raise ValueError(f"y_test must have {why}")
+    if by is None and len(reasons) > _MOST_GROUPS:
         return lines, noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons))
-    _refuse_all(reasons, "y_test")
+    check_groups(reasons, "y_test", "reasons for a line each")
     return lines | {reason: reason for reason in reasons if len(reasons) > 1}, None
 
 
@@ -393,17 +390,13 @@ def as_labels(values: Sequence[Any], argument: str) -> list[str]:
     return labels
 
 
-def check_groups(labels: Sequence[str], argument: str) -> list[str]:
+def check_groups(labels: Sequence[str], argument: str, what: str = "groups") -> list[str]:
     """The different labels, in their order, if they are few."""
     names = sorted(set(labels))
     if len(names) > _MOST_GROUPS:
         raise ValueError(
-            f"{argument} must have at most {_MOST_GROUPS} groups, but has {len(names)}: put some of them together."
+            f"{argument} must have at most {_MOST_GROUPS} {what}, but has {len(names)}: put some of them together."
         )
-    _refuse_all(names, argument)
-    return names
-
-
-def _refuse_all(names: Sequence[str], argument: str) -> None:
     if ALL in names:
         raise ValueError(f"{argument} must not call a group {ALL!r}: that is everybody's hazard ratio.")
+    return names
