@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cocensor._checks import FloatArray, Progress, check_choice
+from cocensor._json import plain
 from cocensor._parallel import ProgressCount
 from cocensor.adjustments import EventWeights
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
@@ -175,14 +176,12 @@ class MarginCurves:
     def to_dict(self) -> dict[str, Any]:
         """The curves as JSON can hold them; those of a family in the order of ``taus``."""
         by_family = self.copula_graphic.items()
-        return {
-            "sample": self.sample,
-            "times": self.times.tolist(),
-            "kaplan_meier": self.kaplan_meier.tolist(),
-            "taus": list(_TAUS),
-            "copula_graphic": {name: [by_tau[tau].tolist() for tau in _TAUS] for name, by_tau in by_family},
+        numbers = {name: getattr(self, name) for name in ("sample", "times", "kaplan_meier")} | {
+            "taus": _TAUS,
+            "copula_graphic": {name: [by_tau[tau] for tau in _TAUS] for name, by_tau in by_family},
             "at_risk": {"times": list(self.at_risk), "n": list(self.at_risk.values())},
         }
+        return dict(plain(numbers))
 
     def __repr__(self) -> str:
         return f"MarginCurves({self.sample} sample, {', '.join(self.copula_graphic)})"

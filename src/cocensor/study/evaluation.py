@@ -149,10 +149,8 @@ class Evaluation:
         if not by.has_skill:
             skill["missing"] = f"skill is not defined for the {by.label}"
         notes = missing_notes(scores, self.notes, model) if np.isnan(value) else ()
-        skill_score = Score(**skill, range=(-np.inf, 1.0))
-        return Score(
-            value=value, **about, **_error_of(errors, model), range=by.range, notes=notes, skill=skill_score
-        )
+        about |= _error_of(errors, model) | {"value": value, "range": by.range, "notes": notes}
+        return Score(**about, skill=Score(**skill, range=(-np.inf, 1.0)))
 
     def compare(
         self,

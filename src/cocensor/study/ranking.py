@@ -125,12 +125,7 @@ def counted(evaluation: Evaluation) -> tuple[str, ...]:
 def standing(evaluation: Evaluation, metric: str | None = None, adjustment: str | None = None) -> Standing:
     """Return the standing of the models by a metric under an adjustment, by default the first and the primary one."""
     by, scores = metric_of(evaluation, metric), results_of(evaluation, adjustment)
-    values, errors = scores.values[by.name], scores.errors.get(by.name)
-    return Standing(
-        by,
-        scores.name,
-        {model: values[model].value for model in rankable(evaluation) if model in values},
-        () if errors is None else (errors,),
-        evaluation.data.confidence_level,
-        scores.name in counted(evaluation),
-    )
+    values, level = scores.values[by.name], evaluation.data.confidence_level
+    by_model = {model: values[model].value for model in rankable(evaluation) if model in values}
+    errors = (scores.errors[by.name],) if by.name in scores.errors else ()
+    return Standing(by, scores.name, by_model, errors, level, scores.name in counted(evaluation))

@@ -50,12 +50,8 @@ def table_of(
         "profiles": (partial(_curves, over_time=False), ("model", "x", "y", *errors, *bands)),
     }
     rows_of, columns = tables[kind]
-    rows = [
-        (by.name, name, *row)
-        for by in data.metrics
-        for name in names
-        for row in rows_of(evaluation, by, name)
-    ]
+    asked = [(by, name) for by in data.metrics for name in names]
+    rows = [(by.name, name, *row) for by, name in asked for row in rows_of(evaluation, by, name)]
     if metric is not None and not rows and kind in ("curves", "profiles"):
         what = "values over time" if kind == "curves" else "profile curve, such as a ROC curve"
         raise ValueError(f"metric {data.metrics[0].name!r} has no {what}.")

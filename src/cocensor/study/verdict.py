@@ -8,7 +8,7 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cocensor._checks import escaped
-from cocensor._json import finite
+from cocensor._json import plain
 from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.adjustments import IPCW, Imputation
@@ -163,23 +163,18 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON can hold it."""
-        lists = {name: list(getattr(self, name)) for name in ("beaten", "tied", "behind", "unscored")}
-        by_metric = {
-            name: {"best": list(place.best), "leaders": list(place.leaders)}
-            for name, place in self.by_metric.items()
-        }
-        robust = None if self.robustness is None else vars(self.robustness)
-        return {
-            **{name: getattr(self, name) for name in ("state", "metric", "adjustment")},
+        same = ("state", "metric", "adjustment", "leader", "beaten", "tied", "behind", "unscored")
+        numbers = {name: getattr(self, name) for name in same} | {
             "tau": self.assumption.tau,
-            "leader": self.leader,
-            **lists,
-            "by_metric": by_metric,
-            "plausible": None if self.plausible is None else [self.plausible.low, self.plausible.high],
-            "stretches": [{**vars(part), "models": list(part.models)} for part in self.stretches],
-            "robustness": robust and {**robust, "hazard_ratio": finite(robust["hazard_ratio"])},
+            "by_metric": {
+                name: {"best": by.best, "leaders": by.leaders} for name, by in self.by_metric.items()
+            },
+            "plausible": self.plausible and (self.plausible.low, self.plausible.high),
+            "stretches": list(map(vars, self.stretches)),
+            "robustness": self.robustness and vars(self.robustness),
             "statement": str(self),
         }
+        return dict(plain(numbers))
 
     def __str__(self) -> str:
         return escaped(view("text.verdict.verdict_in_words")(self))

@@ -22,7 +22,7 @@ from cocensor._checks import (
     library_of,
     row_blocks,
 )
-from cocensor._json import finite
+from cocensor._json import plain
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor._views import view
@@ -439,26 +439,19 @@ class CovariateBenchmarks:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        same = {
-            name: getattr(self, name)
-            for name in ("n", "confidence_level", "together", "aligned", "statement")
-        }
-        return same | {
+        same = ("n", "confidence_level", "together", "together_interval", "aligned", "range", "statement")
+        numbers = {name: getattr(self, name) for name in same} | {
             "events": self.n_events,
             "dropouts": self.n_dropouts,
-            "benchmarks": [
-                vars(benchmark) | {"columns": list(benchmark.columns), "interval": list(benchmark.interval)}
-                for benchmark in self.benchmarks
-            ],
-            "together_interval": list(self.together_interval),
+            "benchmarks": list(map(vars, self.benchmarks)),
             "multiples": {str(times): tau for times, tau in self.multiples.items()},
             "hidden": [
-                {"tau": tau, "hazard_ratio": ratio, "multiple": finite(self.multiple_for(tau))}
+                {"tau": tau, "hazard_ratio": ratio, "multiple": self.multiple_for(tau)}
                 for tau, ratio in self.hidden(np.arange(1, 10) / 10).items()
             ],
-            "range": list(self.range),
             "notes": [note.to_dict() for note in self.notes],
         }
+        return dict(plain(numbers))
 
     def __repr__(self) -> str:
         return escaped(view("text.sensitivity.plausible_tau_as_text")(self))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped, frame_of_rows
-from cocensor._json import finite_values
+from cocensor._json import plain
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.data import RiskTable
@@ -220,30 +220,26 @@ class Bounds:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as JSON can hold them; curves over time are each for itself sharp."""
-        return {
-            "metric": self.metric.name,
-            **{name: getattr(self.metric, name) for name in ("label", "direction", "at")},
-            "level": self.level,
+        of_metric = {name: getattr(self.metric, name) for name in ("label", "direction", "at")}
+        pairs = [
+            {"a": a, "b": b, **self._numbers((a, b)), "certain": self.certain(a, b)}
+            | {"certain_by_interval": self.certain(a, b, self.level)}
+            for a, b in self.pairs
+        ]
+        numbers = {"metric": self.metric.name, **of_metric, "level": self.level} | {
             "models": {name: self._numbers(name) for name in self.models},
-            "pairs": [
-                {"a": a, "b": b, **self._numbers((a, b)), "certain": self.certain(a, b)}
-                | {"certain_by_interval": self.certain(a, b, self.level)}
-                for a, b in self.pairs
-            ],
-            "times": next((curve.times.tolist() for curve in self._curves.values()), None),
+            "pairs": pairs,
+            "times": next((curve.times for curve in self._curves.values()), None),
             "statement": self.statement,
             "notes": [note.to_dict() for note in self.notes],
         }
+        return dict(plain(numbers))
 
     def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
-        curve = self._curves.get(self._key(models))
-        numbers = finite_values(np.array(self._row(self[models])))
-        return {
-            **dict(zip(_ENDS, numbers, strict=False)),
-            "interval": numbers[4:],
-            "missing": self[models].missing,
-            "curve": curve and {end: finite_values(getattr(curve, end)) for end in ("low", "high")},
-        }
+        bound, curve = self[models], self._curves.get(self._key(models))
+        interval = bound.confidence_interval(self.level or DEFAULT_LEVEL)
+        numbers = {name: getattr(bound, name) for name in (*_ENDS, "missing")}
+        return numbers | {"interval": interval, "curve": curve and {"low": curve.low, "high": curve.high}}
 
     def __repr__(self) -> str:
         return escaped(view("text.bounds.bounds_as_text")(self))

@@ -335,15 +335,12 @@ def _walks(
             if isinstance(whose, np.ndarray):
                 given = np.where(whose, ratio, 1.0)
             by_ratio.append(_Step(methodcaller("with_hazard_ratio", given), [("hazard_ratio", line, ratio)]))
-    kinds = copula_families()
-    walks = [
-        [
-            _Step(methodcaller("with_copula", kinds[family].from_tau(tau)), [("tau", family, tau)])
-            for tau in walk
-        ]
-        for family in families
-        for walk in walks_from_independence(kinds[family], taus)
-    ]
+    walks = list[list[_Step]]()
+    for family in families:
+        kind = copula_families()[family]
+        for walk in walks_from_independence(kind, taus):
+            moves = [(methodcaller("with_copula", kind.from_tau(tau)), tau) for tau in walk]
+            walks.append([_Step(move, [("tau", family, tau)]) for move, tau in moves])
     if not (at_independence or by_ratio):
         return walks
     first = _Step(methodcaller("with_copula", Independence()), at_independence, stays=True)
