@@ -70,25 +70,25 @@ def adjustment_named(
     return as_choice(name, argument, labels)
 
 
-def metric_named(
-    metrics: Sequence[Metric],
-    name: str | None = None,
-    at: float | None = None,
-    unit: str | None = None,
-    *,
-    argument: str = "metric",
+def metric_of(
+    evaluation: Evaluation, name: str | None = None, at: float | None = None, *, argument: str = "metric"
 ) -> Metric:
-    """The metric of this name or label, by default the first; with ``at``, that whose value is at this time."""
+    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
+
+    A time past the horizon is refused.
+    """
+    data, metrics = evaluation.data, evaluation.data.metrics
     named = [metrics[0]] if name is None else _named(metrics, name)
     if not named:
         as_choice(name, argument, {metric.name: metric.label for metric in metrics})
-    if at is None:
-        if len(named) > 1:
-            times = ", ".join(time_in_name(metric.at) for metric in named if metric.at is not None)
-            raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
-        return named[0]
-    single = named[0].at_time(at).in_unit(unit)
-    return next((by for by in metrics if by.name == single.name and by.at == single.at), single)
+    if at is not None:
+        single = named[0].at_time(at).in_unit(data.time_axis.unit)
+        single.grid(data.grid)
+        return next((by for by in metrics if by.name == single.name and by.at == single.at), single)
+    if len(named) > 1:
+        times = ", ".join(time_in_name(metric.at) for metric in named if metric.at is not None)
+        raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
+    return named[0]
 
 
 def _named(metrics: Sequence[Metric], name: str) -> list[Metric]:
@@ -100,18 +100,6 @@ def _named(metrics: Sequence[Metric], name: str) -> list[Metric]:
         or [metric for metric in metrics if metric.label.casefold() == label]
         or [metric for metric in metrics if label_without_time(metric).casefold() == label]
     )
-
-
-def metric_of(evaluation: Evaluation, name: str | None = None, at: float | None = None) -> Metric:
-    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
-
-    A time past the horizon is refused.
-    """
-    data = evaluation.data
-    metric = metric_named(data.metrics, name, at, data.time_axis.unit)
-    if at is not None:
-        metric.grid(data.grid)
-    return metric
 
 
 def results_of(evaluation: Evaluation, adjustment: str | None = None) -> AdjustmentScores:

@@ -32,7 +32,6 @@ from cocensor.adjustments.weights import Tile, by_cut
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
-from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics import Metric
 from cocensor.metrics.auc import CumulativeDynamicAUC
@@ -135,6 +134,7 @@ def extremes_of_mean(
     if metric.curve_label is not None:
         over_time = status.grid.by_sorted(np.array([score.curve for score in scores.values()]))
     values, errors = np.full((2, 2, len(keys)), np.nan)
+    nothing = np.broadcast_to(0.0, (status.n, 1))
     lot, step = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size)), max(1, _AT_ONCE // max(1, status.n))
     for start in range(0, len(keys), lot):
         some, columns = keys[start : start + lot], slice(start, start + lot)
@@ -144,11 +144,17 @@ def extremes_of_mean(
             curves.append(np.repeat((contrasts.T @ over_time)[None], 2, axis=0))
         gains = _gains(open_, part.functionals, some, contrasts, curves[-1] if curves else None)
         values[:, columns] = at_dropout @ contrasts + gains @ open_.weights
-        if base is not None:
-            for side, k in product(range(2), range(0, len(some), step)):
-                few = slice(k, k + step)
-                of_few = _errors(base.combined(contrasts[:, few]), gains[side, few], open_)
-                errors[side, start + k : start + k + of_few.size] = of_few
+        if base is None:
+            continue
+        # Which event time is extreme depends on the losses alone, so that a bound is linear in the weights. After a
+        # dropout its weight stays: all that it gains may count at the last time.
+        for side, k in product(range(2), range(0, len(some), step)):
+            few = slice(k, k + step)
+            by_event = np.zeros((len(gains[side, few]), status.n, 1))
+            by_event[:, open_.rows, 0] = -gains[side, few]
+            gradients = tuple(DenseGradient(nothing, of_bound) for of_bound in by_event)
+            lost = influence(open_.last, Functionals(gradients, np.ones((1, 1))), open_.y)
+            errors[side, columns][few] = (base.combined(contrasts[:, few]) - lost).standard_errors
     return Extremes(values, errors, status.grid.restore(np.concatenate(curves, axis=1)) if curves else None)
 
 
@@ -194,18 +200,6 @@ def _gains(
             if curves is not None:
                 curves[:, :, columns] += contrasts.T @ (weights @ certain)
     return by_subject
-
-
-def _errors(base: Influence, gains: FloatArray, open_: Dropouts) -> FloatArray:
-    """Return the standard errors of bounds with these gains by subject, from the influence on the scores without.
-
-    Which event time is extreme depends on the losses alone, so that a bound is linear in the weights.
-    """
-    nothing, by_event = np.broadcast_to(0.0, (open_.status.n, 1)), np.zeros((len(gains), open_.status.n, 1))
-    by_event[:, open_.rows, 0] = -gains
-    gradients = tuple(DenseGradient(nothing, of_bound) for of_bound in by_event)
-    # After a dropout its weight stays: all that it gains may count at the last time.
-    return (base - influence(open_.last, Functionals(gradients, np.ones((1, 1))), open_.y)).standard_errors
 
 
 def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:

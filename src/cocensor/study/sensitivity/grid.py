@@ -114,14 +114,14 @@ class Grid:
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, float]:
         """The scores of the models at one point; those without one are missing."""
-        by, answer = metric_of(self.evaluation, metric).name, self._answer(line, point, adjustment)
+        by, answer = metric_of(self.evaluation, metric).name, self._lines(adjustment).get(line, {}).get(point)
         return {} if answer is None else {model: value.value for model, value in answer.values[by].items()}
 
     def errors(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> Estimates | None:
         """The scores at one point with their errors; None where there is none."""
-        answer = self._answer(line, point, adjustment)
+        answer = self._lines(adjustment).get(line, {}).get(point)
         return None if answer is None else answer.errors.get(metric_of(self.evaluation, metric).name)
 
     def standing(
@@ -346,9 +346,6 @@ class Grid:
         )
         spread = along_axis.uncertainty(curves, self.position(low), self.position(high), line)
         return replace(spread, missing=tuple((name, self.at_position(at)) for name, at in spread.missing))
-
-    def _answer(self, line: str, point: float, adjustment: str | None) -> AdjustmentScores | None:
-        return self._lines(adjustment).get(line, {}).get(point)
 
     def _lines(self, adjustment: str | None) -> dict[str, dict[float, AdjustmentScores]]:
         return self.answers[self.adjustment(adjustment)]
