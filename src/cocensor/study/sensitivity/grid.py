@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -207,42 +207,43 @@ class Grid:
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes, line by line; one that merely ties with another stays."""
-        name = self.adjustment(adjustment)
+        runs = pairwise(self._runs(metric, adjustment))
         return [
-            Change(name, line, below[-1], above[0], at, before, after)
-            for line, _, runs, ends in self._runs(metric, name)
-            for ((before, below), (after, above)), at in zip(pairwise(runs), ends[1:-1], strict=True)
+            Change(one.adjustment, one.family, below[-1], above[0], one.high, one.model, other.model)
+            for (one, below), (other, above) in runs
+            if one.family == other.family
         ]
 
     def stretches(self, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
         """By line, from which to which point each model has the best score."""
-        name, listed = self.adjustment(adjustment), []
-        for line, best, runs, ends in self._runs(metric, name):
-            for (model, points), (low, high) in zip(runs, pairwise(ends), strict=True):
-                all_along = set[str].intersection(*(set(best[point]) for point in points)) - {model}
-                equals = tuple(other for other in best[points[0]] if other in all_along)
-                listed.append(Stretch(name, line, model, low, high, equals))
-        return listed
+        return [stretch for stretch, _ in self._runs(metric, adjustment)]
 
-    def _runs(
-        self, metric: str | None, adjustment: str
-    ) -> Iterator[tuple[str, dict[float, tuple[str, ...]], list[tuple[str, list[float]]], list[float]]]:
-        """Line by line the best models, which of them leads at which points in turn, and the ends of these runs."""
+    def _runs(self, metric: str | None, adjustment: str | None) -> list[tuple[Stretch, list[float]]]:
+        """Return the stretches line by line, each with its points of the grid."""
+        name, runs = self.adjustment(adjustment), list[tuple[Stretch, list[float]]]()
         # Where no model may be ranked, none leads.
         leaders = self.leaders(metric, adjustment) if rankable(self.evaluation) else {}
         for line, best in leaders.items():
-            holders = self._holders(best)
-            runs = [(model, list(points)) for model, points in groupby(sorted(best), holders.__getitem__)]
-            ends = [min(best)]
-            for (before, below), (after, above) in pairwise(runs):
-                # Where the two scores cross; in the middle, if one of them has no score at one end.
-                between = below[-1], above[0]
-                scores = [self.values(line, point, metric, adjustment) for point in between]
-                low, high = (values.get(after, np.nan) - values.get(before, np.nan) for values in scores)
-                share = low / (low - high) if np.isfinite([low, high]).all() and low != high else 0.5
-                first, last = map(self.position, between)
-                ends.append(self.at_position(float(first + share * (last - first))))
-            yield line, best, runs, [*ends, max(best)]
+            held = groupby(sorted(best), self._holders(best).__getitem__)
+            parts = [(model, list(points)) for model, points in held]
+            low = min(best)
+            for (model, points), following in zip_longest(parts, parts[1:]):
+                high = max(best)
+                if following is not None:
+                    after, (beyond, *_) = following
+                    # Where the two scores cross; in the middle, if one of them has no score at one end.
+                    scores = [self.values(line, point, metric, adjustment) for point in (points[-1], beyond)]
+                    first, last = (values.get(after, np.nan) - values.get(model, np.nan) for values in scores)
+                    share = (
+                        first / (first - last) if np.isfinite([first, last]).all() and first != last else 0.5
+                    )
+                    below, above = self.position(points[-1]), self.position(beyond)
+                    high = self.at_position(float(below + share * (above - below)))
+                ties = (other for other in best[points[0]] if other != model)
+                equals = tuple(other for other in ties if all(other in best[point] for point in points))
+                runs.append((Stretch(name, line, model, low, high, equals), points))
+                low = high
+        return runs
 
     def _holders(self, best: dict[float, tuple[str, ...]]) -> dict[float, str]:
         """By point the best model, which changes no more often than it must, from independence outward."""
