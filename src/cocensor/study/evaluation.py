@@ -120,8 +120,7 @@ class Evaluation:
     def verdict(self) -> Verdict:
         """Who leads by the first metric under the primary adjustment, and which models are significantly worse.
 
-        It is the weaker verdict, at the one dependence that was assumed: that of :meth:`sensitivity` says how far it
-        holds.
+        At the one dependence that was assumed: the verdict of :meth:`sensitivity` says how far it holds.
         """
         from cocensor.study.verdict import verdict_of
 
@@ -133,8 +132,7 @@ class Evaluation:
         """One score with its sampling error, by default by the first metric and under the primary adjustment.
 
         Its ``value`` is NaN where the adjustment gives none; its ``skill`` is against the reference curve. ``at`` asks
-        for the value at one time, any up to the horizon: of a metric at single times, or of one that is an average over
-        time.
+        for the value at any one time up to the horizon, of a metric at single times or of an average over time.
         """
         check_choice(model, "model", self.models)
         by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
@@ -379,8 +377,7 @@ class Evaluation:
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
         """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.study.sensitivity.Bounds`.
 
-        By a mean of losses (such as ``"ibs"``, ``"brier"`` or ``"net_benefit"``), or the AUC at one time; ``at`` asks
-        for the value at one time.
+        By a mean of losses (such as ``"ibs"``, ``"brier"`` or ``"net_benefit"``), or the AUC at one time, ``at``.
         """
         from cocensor.study.sensitivity.bounds import find_bounds
 
@@ -414,9 +411,7 @@ class Evaluation:
     def full(
         self, *, sensitivity: Sensitivity | None = None, hint: bool = False, phases: Phases | None = None
     ) -> Report:
-        """All that a report shows: sensitivity, bounds, benchmarks, and the curves behind scores, with intervals.
-
-        ``to_html`` and ``to_json`` of what is returned write it.
+        """All that a report shows, to be written: sensitivity, bounds, benchmarks, and curves behind scores.
 
         Parameters
         ----------
@@ -439,10 +434,7 @@ class Evaluation:
         return view("plots.CurveDisplay").from_scores(self).plot(ax=ax, at_risk=at_risk)
 
     def to_json(self, path: str | os.PathLike[str] | None = None, **analyses: Any) -> str:
-        """All numbers, with the ``analyses`` of :meth:`to_html`, as text, also written to ``path`` if there is one.
-
-        ``full().to_json(path)`` has all.
-        """
+        """All numbers, with the ``analyses`` of :meth:`to_html`, as text, also written to ``path`` if there is one."""
         from cocensor.study.report import Report
 
         return Report(self, **analyses).to_json(path)

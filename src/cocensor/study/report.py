@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -134,8 +135,7 @@ def _with_curves(report: Report, phase: Phases) -> Report:
     evaluation, primary = report.evaluation, report.evaluation.primary
     data, values = evaluation.data, results_of(evaluation).values
     with_curves = data.scored_by(DCalibration())
-    fields = ("curves", "profiles", "calibration", "d_calibration", "decision_curves")
-    shown: dict[str, Any] = {name: {} for name in fields}
+    shown: dict[str, Any] = defaultdict(dict)
     for k, metric in enumerate(data.metrics):
         phase(f"Intervals of curves: {metric.label}")(k, len(data.metrics))
         scored = values[metric.name]

@@ -79,7 +79,6 @@ class Verdict:
     #: Where the score of the only model that may be ranked lies: "plausible", over the part of the plausible range that
     #: was tried, and "grid".
     spans: Mapping[str, Span] = field(default_factory=dict, repr=False)
-    #: The measured covariate that would induce most dependence.
     strongest_covariate: str | None = None
     #: How far the lead holds over the hazard ratio after dropout.
     over_ratios: OverRatios | None = field(default=None, repr=False)
@@ -230,10 +229,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True)
 class LeadingRange:
-    """From one point of the grid to another, the same models may be best: each on some line, and no other on any.
-
-    A model without a score there may be, as it cannot be distinguished.
-    """
+    """From one point of the grid to another, the same models may be best, each on some line, or have no score there."""
 
     low: float
     high: float
@@ -244,12 +240,11 @@ class LeadingRange:
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """A standing along a grid, on all lines together or on one."""
+    """A standing along the points of a grid that have an answer, on all lines together or on one."""
 
     #: The standing at the point nearest to independence, and that point.
     standing: Standing
     start: float
-    #: The points that have an answer.
     tried: tuple[float, ...]
     stretches: tuple[LeadingRange, ...]
     #: From where to where the standing holds on every line; None where that is not so even at its start.
@@ -377,9 +372,6 @@ def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
             with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
             spans[name] = Span(*spread.ignorance, *with_error)
     return replace(verdict, plausible_ratios=ratios, spans=spans)
-
-
-# --- how far a standing holds ----------------------------------------------------------------------------
 
 
 def _start(grid: Grid) -> float:

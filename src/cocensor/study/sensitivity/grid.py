@@ -358,9 +358,6 @@ class Grid:
         return adjustment_named(self.evaluation.results, name, self.answers)
 
 
-# --- where the best model changes ---------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Change:
     """A change of the best model under one adjustment on one line, ``family``, between two neighbours of the grid.

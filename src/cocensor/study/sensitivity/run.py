@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import BoolArray, Progress, check_length, escaped, refuse_at, spelled, to_numpy
+from cocensor._checks import Progress, check_length, escaped, refuse_at, spelled, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads, one_blas_thread
 from cocensor._views import view
@@ -42,8 +42,8 @@ Kind = Literal["estimate", "interval"]
 Place = tuple[Literal["tau", "hazard_ratio"], str, float]
 #: By adjustment and line, and then by point, the scores, or why there are none.
 Outcomes = dict[tuple[str, str], dict[float, AdjustmentScores | Note]]
-#: By line, whose hazard ratio moves: those of one reason, the test subjects of a group, or (None) everybody.
-RatioLines = dict[str, str | BoolArray | None]
+#: By line and hazard ratio, the argument of ``with_hazard_ratio``.
+RatioLines = dict[str, dict[float, Any]]
 
 
 @dataclass(frozen=True)
@@ -199,9 +199,6 @@ def _turns(
                     yield "interval", line, lost, None
 
 
-# --- scores over a grid ----------------------------------------------------------------------------------
-
-
 @one_blas_thread
 def sensitivity(
     evaluation: Evaluation,
@@ -220,7 +217,7 @@ def sensitivity(
     taus = default_taus(plausible) if plan.taus is None else plan.taus
     ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
     if HAZARD_RATIO in plan.families:
-        lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
+        lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples, ratios)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
     results = evaluation.results
@@ -235,7 +232,7 @@ def sensitivity(
     walks = [
         (name, walk)
         for name in reversed(varied)
-        for walk in _walks(results[name].adjustment, plan.copulas, taus, lines, ratios)
+        for walk in _walks(results[name].adjustment, plan.copulas, taus, lines)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
     outcomes: dict[str, Outcomes] = {"tau": {}, "hazard_ratio": {}}
@@ -317,24 +314,18 @@ def _followed(
 
 
 def _walks(
-    adjustment: Adjustment,
-    families: tuple[str, ...],
-    taus: Sequence[float],
-    lines: RatioLines,
-    ratios: Sequence[float],
+    adjustment: Adjustment, families: Sequence[str], taus: Sequence[float], lines: RatioLines
 ) -> list[list[_Step]]:
     """Independence with the hazard ratios, which move from there; then family by family away from τ = 0."""
     at_independence: list[Place] = [("tau", family, 0.0) for family in families if 0.0 in taus]
     by_ratio = list[_Step]()
-    for line, whose in lines.items() if adjustment.takes_hazard_ratio else ():
-        for ratio in ratios:
+    for line, by_line in lines.items() if adjustment.takes_hazard_ratio else ():
+        for ratio, given in by_line.items():
             if ratio == 1:
                 at_independence.append(("hazard_ratio", line, 1.0))
-                continue
-            given: Any = {whose: ratio} if isinstance(whose, str) else ratio
-            if isinstance(whose, np.ndarray):
-                given = np.where(whose, ratio, 1.0)
-            by_ratio.append(_Step(methodcaller("with_hazard_ratio", given), [("hazard_ratio", line, ratio)]))
+            else:
+                move = methodcaller("with_hazard_ratio", given)
+                by_ratio.append(_Step(move, [("hazard_ratio", line, ratio)]))
     walks = list[list[_Step]]()
     for family in families:
         kind = copula_families()[family]
@@ -347,12 +338,9 @@ def _walks(
     return [[first, *by_ratio], *walks]
 
 
-# --- whose hazard ratio moves ----------------------------------------------------------------------------
-
-
-def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
+def _ratio_lines(by: Any, samples: Samples, ratios: Sequence[float]) -> tuple[RatioLines, Note | None]:
     """Return the lines, on which the ratio of everybody or of one reason or group moves; why reasons have none."""
-    lines: RatioLines = {ALL: None}
+    lines: RatioLines = {ALL: {ratio: ratio for ratio in ratios}}
     reasons, names = samples.y_test.reasons, column_names(samples.x_test) or []
     if isinstance(by, str) and by != "reason":
         if by not in names:
@@ -369,13 +357,17 @@ def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
             )
         labels = as_labels(values.tolist(), "hazard_ratio_by")
         groups = check_groups(labels, "hazard_ratio_by")
-        return lines | {group: np.array(labels) == group for group in groups if len(groups) > 1}, None
+        for group in groups if len(groups) > 1 else ():
+            lines[group] = {ratio: np.where(np.array(labels) == group, ratio, 1.0) for ratio in ratios}
+        return lines, None
     if by is not None and not reasons:
         raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
     if by is None and len(reasons) > _MOST_GROUPS:
         return lines, noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons))
     check_groups(reasons, "y_test", "reasons for a line each")
-    return lines | {reason: reason for reason in reasons if len(reasons) > 1}, None
+    for reason in reasons if len(reasons) > 1 else ():
+        lines[reason] = {ratio: {reason: ratio} for ratio in ratios}
+    return lines, None
 
 
 def as_labels(values: Sequence[Any], argument: str) -> list[str]:
