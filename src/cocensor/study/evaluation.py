@@ -24,14 +24,7 @@ from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_cur
 from cocensor.study.checks import Check
 from cocensor.study.curves import weights_by_fit
 from cocensor.study.data import REFERENCE, EvaluationData, Resampling, SuggestedCopula, suggest_copula
-from cocensor.study.lookup import (
-    Results,
-    adjustment_named,
-    first_choice,
-    imputation_among,
-    metric_of,
-    scores_at,
-)
+from cocensor.study.lookup import Results, adjustment_named, imputation_among, metric_of, preferred, scores_at
 from cocensor.study.plan import Plan, SensitivityPlan
 from cocensor.study.scores import AdjustmentScores, Score, about_intervals, bootstrapped, missing_notes
 
@@ -114,7 +107,7 @@ class Evaluation:
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
         (:attr:`Adjustment.counts_in_ranking`) comes last.
         """
-        return first_choice([scores for scores in self.results.values() if scores.answered], self.metrics[0])
+        return preferred([scores for scores in self.results.values() if scores.answered], self.metrics[0])
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -261,7 +254,7 @@ class Evaluation:
             plan = replace(plan, n_resamples=n_resamples, seed=seed)
         else:
             given = as_tuple(adjustments, "adjustments", str)
-            names = [adjustment_named(self.results, name, argument="adjustments") for name in given]
+            names = [adjustment_named(self.results, name, "adjustments") for name in given]
             chosen = {name: self.results[name] for name in names}
         results = {**self.results, **bootstrapped(self.data, chosen, how, progress, n_jobs)}
         kept = tuple(note for note in self.notes if note.code != "intervals_are_about")

@@ -17,26 +17,18 @@ if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
 
 Candidate = TypeVar("Candidate", bound=Adjustment | Fitted)
-#: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
-_PREFERRED = (
-    ("everything",),
-    ("covariates", "predictions"),
-    ("predictions",),
-    ("covariates",),
-    ("prediction",),
-)
+# What imputation is given, preferred first: all models' weights are the same, then by each model's own prediction.
+_GIVEN = (("everything",), ("covariates", "predictions"), ("predictions",), ("covariates",), ("prediction",))
 
 
 def imputation_among(adjustments: Iterable[Candidate]) -> Candidate | None:
     """Return the preferred one of those given what all models predict, which gives all of them the same weights."""
     pairs = ((choice.adjustment if isinstance(choice, Fitted) else choice, choice) for choice in adjustments)
-    shared = [
-        (_preference(unfitted), choice) for unfitted, choice in pairs if "predictions" in unfitted.needs
-    ]
+    shared = [(_preference(bare), choice) for bare, choice in pairs if "predictions" in bare.needs]
     return min(shared, key=itemgetter(0))[1] if shared else None
 
 
-def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:
+def preferred(results: Sequence[AdjustmentScores], metric: str) -> str:
     """Return the name of the adjustment that answers should come from: that votes, and has scores by a metric."""
     places = [
         _preference(scores.adjustment, scores.answered and not scores.values[metric]) for scores in results
@@ -47,7 +39,7 @@ def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:
 def _preference(adjustment: Adjustment, silent: bool = False) -> tuple[bool, bool, bool, int]:
     """Return the place of an adjustment among those that answers could come from; the smallest comes first."""
     given = adjustment.given if isinstance(adjustment, Imputation) else None
-    place = _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
+    place = _GIVEN.index(given) if given in _GIVEN else len(_GIVEN)
     return not adjustment.counts_in_ranking, silent, not adjustment.rests_on_copula, place
 
 
@@ -58,16 +50,9 @@ class Results(dict[str, AdjustmentScores]):
         return self[adjustment_named(self, key)]
 
 
-def adjustment_named(
-    results: Mapping[str, AdjustmentScores],
-    name: str,
-    among: Iterable[str] | None = None,
-    *,
-    argument: str = "adjustment",
-) -> str:
-    """The name of the adjustment of this name or label, ``among`` some of the ``results``."""
-    labels = {key: results[key].label for key in (results if among is None else among)}
-    return as_choice(name, argument, labels)
+def adjustment_named(results: Mapping[str, AdjustmentScores], name: str, argument: str = "adjustment") -> str:
+    """The name of the adjustment of this name or label."""
+    return as_choice(name, argument, {key: scores.label for key, scores in results.items()})
 
 
 def metric_of(

@@ -110,11 +110,11 @@ def full_report(
         if measured is None:
             with suppress(ValueError):  # the plausible range says why
                 measured = evaluation.benchmarks(phase("Benchmarks from covariates"))
-        sensitivity = sensitivity or evaluation.sensitivity(
-            hazard_ratio_by=hazard_ratio_by,
-            benchmarks=measured,
-            progress=phase("Scoring under other dependence"),
-        )
+        if sensitivity is None:
+            scoring = phase("Scoring under other dependence")
+            sensitivity = evaluation.sensitivity(
+                hazard_ratio_by=hazard_ratio_by, benchmarks=measured, progress=scoring
+            )
         report = replace(report, sensitivity=sensitivity, benchmarks=measured)
         if hint:
             phase("Looking for the copula that fits best")

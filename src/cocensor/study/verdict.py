@@ -304,8 +304,10 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
         assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
         # Every line that has an answer there agrees on this standing.
         places = [grid.standing(line, start) for line, by_tau in grid.leaders().items() if start in by_tau]
-        best = tuple(model for model in places[0].scores if any(model in each.best for each in places))
-        place = replace(places[0], errors=sum((each.errors for each in places), ()), best_of_several=best)
+        best = tuple(model for model in places[0].scores if any(model in on_line.best for on_line in places))
+        place = replace(
+            places[0], errors=sum((on_line.errors for on_line in places), ()), best_of_several=best
+        )
     unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
     by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
     verdict = Verdict("not_settled", assumption, place, unscored, by_metric)

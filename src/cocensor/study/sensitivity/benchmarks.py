@@ -32,13 +32,8 @@ from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.cox import CoxPH, centre_and_scale
 from cocensor.estimators.hazard_influence import of_cox
 from cocensor.inference.estimates import ConfidenceInterval
-from cocensor.study.sensitivity.hidden_factor import (
-    Contrasts,
-    Covariate,
-    covariates_of,
-    hidden_hazard_ratio,
-    pair_differences,
-)
+from cocensor.study.sensitivity import hidden_factor
+from cocensor.study.sensitivity.hidden_factor import Contrasts, Covariate, hidden_hazard_ratio
 from cocensor.warnings import FitWarning, collected
 
 if TYPE_CHECKING:
@@ -138,8 +133,8 @@ def plausible_tau(
     fits = [_effects(margin, Z, outcomes, notes) for margin in margins]
     # All by margin: estimates and shrunken ones (2, p), influence (2, n, p).
     estimates, influence, shrunk, sizes = (np.array(part) for part in zip(*fits, strict=True))
-    covariates = covariates_of(Z, [encoding.columns[encoding.sources[k][0]] for k in kept])
-    everyone, pairs = pair_differences(Z)
+    covariates = hidden_factor.covariates_of(Z, [encoding.columns[encoding.sources[k][0]] for k in kept])
+    everyone, pairs = hidden_factor.pair_differences(Z)
     draws = _drawn(covariates, everyone, pairs, estimates, influence, n_resamples, seed, progress)
     tail = 50.0 * (1.0 - level)
     ends = np.percentile(draws, [tail, 100.0 - tail], axis=0).T.tolist()

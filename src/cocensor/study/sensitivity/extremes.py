@@ -142,7 +142,7 @@ def extremes_of_mean(
         contrasts = np.array(list(_of(some, np.eye(len(predictions))))).T
         if over_time is not None:
             curves.append(np.repeat((contrasts.T @ over_time)[None], 2, axis=0))
-        gains = _gains(open_, part.functionals, some, contrasts, curves[-1] if curves else None)
+        gains = _gains(open_, part.functionals, some, curves[-1] if curves else None)
         values[:, columns] = at_dropout @ contrasts + gains @ open_.weights
         if base is None:
             continue
@@ -159,11 +159,7 @@ def extremes_of_mean(
 
 
 def _gains(
-    open_: Dropouts,
-    functionals: Functionals,
-    keys: list[Key],
-    contrasts: FloatArray,
-    curves: FloatArray | None,
+    open_: Dropouts, functionals: Functionals, keys: list[Key], curves: FloatArray | None
 ) -> FloatArray:
     """Return the gains of the bounds over the scores with an event from the time of dropout on.
 
@@ -196,9 +192,9 @@ def _gains(
             running.min(axis=1, initial=0.0, out=by_subject[0, f, some])
             running.max(axis=1, initial=0.0, out=by_subject[1, f, some])
         if certain is not None:
-            by_subject[:, :, some] += contrasts.T @ (certain @ over)
+            by_subject[:, :, some] += list(_of(keys, certain @ over))
             if curves is not None:
-                curves[:, :, columns] += contrasts.T @ (weights @ certain)
+                curves[:, :, columns] += list(_of(keys, weights @ certain))
     return by_subject
 
 

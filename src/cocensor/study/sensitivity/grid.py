@@ -355,7 +355,8 @@ class Grid:
         """The name of an adjustment that has an answer here, by name or label; by default the primary one."""
         if name is None:
             return self.primary
-        return adjustment_named(self.evaluation.results, name, self.answers)
+        results = self.evaluation.results
+        return adjustment_named({key: results[key] for key in self.answers}, name)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import combinations
@@ -221,18 +221,17 @@ def sensitivity(
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
     results = evaluation.results
-    varied = [name for name, scores in results.items() if scores.adjustment.rests_on_copula]
+    varied = {name: scores for name, scores in results.items() if scores.adjustment.rests_on_copula}
     if plan.adjustments is not None:
-        varied = [
-            adjustment_named(results, name, varied, argument="adjustments") for name in plan.adjustments
-        ]
+        names = [adjustment_named(varied, name, "adjustments") for name in plan.adjustments]
+        varied = {name: varied[name] for name in names}
     if not varied:
         raise ValueError("adjustments must include one that depends on a copula: no other changes with τ.")
     # The longest first, so that no thread is left alone with them.
     walks = [
         (name, walk)
-        for name in reversed(varied)
-        for walk in _walks(results[name].adjustment, plan.copulas, taus, lines)
+        for name, scores in reversed(varied.items())
+        for walk in _walks(scores.adjustment, plan.copulas, taus, lines)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
     outcomes: dict[str, Outcomes] = {"tau": {}, "hazard_ratio": {}}
@@ -267,7 +266,7 @@ def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
 
 
 def _settled(
-    outcomes: Outcomes, adjustments: Sequence[str], independence: float
+    outcomes: Outcomes, adjustments: Iterable[str], independence: float
 ) -> tuple[Answers, dict[tuple[str, str], Note]]:
     """Return the answers along an axis in order, and by adjustment and line why some are missing."""
     answers: Answers = {name: {} for name in adjustments}
