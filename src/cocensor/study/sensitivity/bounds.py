@@ -36,10 +36,8 @@ class Bound:
 
     Attributes
     ----------
-    low, high : float
-        Both are attained by some event times after the dropouts. NaN where there is no bound.
-    low_error, high_error : float
-        Their standard errors; NaN where there is none.
+    low, high, low_error, high_error : float
+        Both are attained by some event times after the dropouts; and their standard errors. NaN where there is none.
     missing : str or None
         Why there is no bound, or no standard error.
     range : pair of float

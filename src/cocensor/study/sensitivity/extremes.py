@@ -225,8 +225,7 @@ def extremes_of_auc(
                 continue
             event[unknown[cases]], event_free[unknown[~cases]] = weights[cases], weights[~cases]
             [(_, assigned)] = sections(status, Tile(tile.columns, event_free[:, None], event[:, None]), model)
-            value, by_free, by_event, _ = metric.linear(assigned)
-            values[side, m] = value
+            values[side, m], by_free, by_event, _ = metric.linear(assigned)
             if with_errors:
                 # The weight of a dropout is that of an event, also where it counts as a control. Which assignment is
                 # best moves with the weights, but does not move the AUC at first order.

@@ -173,10 +173,7 @@ class Grid:
         return float(np.exp(np.interp(point, taus, np.log(values), left=np.nan, right=np.nan)))
 
     def leaders(self, metric: str | None = None, adjustment: str | None = None) -> ModelsByPoint:
-        """The model with the best score by line and point, whether or not it can be distinguished from others.
-
-        Where no model may be ranked, nobody, at every point that has a score.
-        """
+        """The models with the best score by line and point; nobody where no model may be ranked."""
         return self._of_standings(attrgetter("leaders"), metric, adjustment)
 
     def best(self, metric: str | None = None, adjustment: str | None = None) -> ModelsByPoint:
@@ -196,10 +193,7 @@ class Grid:
         return chosen
 
     def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
-        """The model with the best score nearest to independence, which others are compared with by default.
-
-        The first model where none may be ranked.
-        """
+        """The model with the best score nearest to independence, or the first where none may be ranked."""
         if not rankable(self.evaluation):
             return self.evaluation.models[0]
         by_point = next(iter(self.leaders(metric, adjustment).values()))
@@ -337,10 +331,7 @@ class Grid:
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Uncertainty:
-        """Intervals of a value where the point is held to lie between ``low`` and ``high``, on all lines or one.
-
-        See :func:`cocensor.inference.uncertainty`.
-        """
+        """The :func:`~cocensor.inference.uncertainty` of a value between two points, on all lines or one."""
         curves = self.along(model, minus, metric, adjustment)
         along_axis.check_range(
             low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions]

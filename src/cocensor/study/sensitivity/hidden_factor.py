@@ -72,13 +72,10 @@ def induced_tau(hazard_ratio_event: float, hazard_ratio_dropout: float) -> float
     (0.034, -0.034)
     """
     ratios = {"hazard_ratio_event": hazard_ratio_event, "hazard_ratio_dropout": hazard_ratio_dropout}
-    logs = []
     for name, ratio in ratios.items():
-        value = check_number(ratio, name)
-        if value <= 0:
+        if check_number(ratio, name) <= 0:
             raise ValueError(f"{name} must be above 0, but is {ratio}.")
-        logs.append(log(value))
-    return _normal_tau(*logs)
+    return _normal_tau(*(log(ratio) for ratio in ratios.values()))
 
 
 def hidden_hazard_ratio(tau: float) -> float:

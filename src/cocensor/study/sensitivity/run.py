@@ -50,8 +50,7 @@ RatioLines = dict[str, dict[float, Any]]
 class TippingPoint:
     """The point where a statement about two models stops to hold, outward from independence along one line."""
 
-    #: The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
-    #: holds it from there on.
+    #: The order of the scores, or the interval of their difference, which excludes 0 up to there.
     kind: Kind
     #: Of copulas, or "hazard_ratio".
     family: str
