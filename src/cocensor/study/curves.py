@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from cocensor._checks import FloatArray, Progress, check_choice
+from cocensor._json import plain
 from cocensor._parallel import ProgressCount
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Linearised
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics import Metric
+from cocensor.metrics import Metric, MetricValue
 from cocensor.study.data import EvaluationData
 from cocensor.study.lookup import metric_of, results_of, scores_at
 from cocensor.study.scores import AdjustmentScores, missing_notes
@@ -36,8 +37,7 @@ class CurveErrors:
     about 1 %.
     """
 
-    #: By model, what its curve runs over: the times in the order given to the evaluation, or what
-    #: :attr:`Metric.profile_labels` says.
+    #: By model, the times in the order given to the evaluation, or what :attr:`Metric.profile_labels` says.
     x: dict[str, FloatArray]
     #: By model, at ``x``.
     values: dict[str, FloatArray]
@@ -74,18 +74,9 @@ class CurveErrors:
 def curve_errors(
     evaluation: Evaluation, metric: str | None = None, adjustment: str | None = None
 ) -> CurveErrors:
-    """The values of a metric over time with their sampling errors: intervals, bands, differences of models.
-
-    Of all models, and of the reference, that have some; by default of the first metric under the primary adjustment.
-    """
-    data, by, scores = evaluation.data, metric_of(evaluation, metric), results_of(evaluation, adjustment)
-    scored = scores.with_reference(by.name)
-    values = {name: value.curve for name, value in scored.items() if value.curve is not None}
-    if not values:
-        raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-    x = dict.fromkeys(values, data.grid.times)
-    rows, missing = _rows(data, scores, by, x, data.grid, by.functionals_over_time)
-    return CurveErrors(x, values, rows, missing, by.range)
+    """The values of a metric over time, of all models and the reference, with their sampling errors."""
+    by, scores = metric_of(evaluation, metric), results_of(evaluation, adjustment)
+    return _with_errors(evaluation.data, by, scores, over_time=True)
 
 
 def profile_errors(
@@ -96,30 +87,34 @@ def profile_errors(
     at: float | None = None,
 ) -> CurveErrors:
     """The curves behind the values of a metric at one time, such as ROC curves, with their sampling errors."""
-    data = evaluation.data
     by, scores = scores_at(evaluation, metric_of(evaluation, metric, at), adjustment)
-    scored = scores.with_reference(by.name)
-    profiles = {name: value.profile for name, value in scored.items() if value.profile is not None}
-    if not profiles:
+    return _with_errors(evaluation.data, by, scores, over_time=False)
+
+
+def curves_of(
+    data: EvaluationData, values: Mapping[str, MetricValue], over_time: bool
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """By model the points of its curve over time, or of that behind its value at one time, where it has one."""
+    if over_time:
+        return {name: (data.times, value.curve) for name, value in values.items() if value.curve is not None}
+    profiles = {name: value.profile for name, value in values.items()}
+    return {name: (profile.x, profile.y) for name, profile in profiles.items() if profile is not None}
+
+
+def _with_errors(data: EvaluationData, by: Metric, scores: AdjustmentScores, over_time: bool) -> CurveErrors:
+    points = curves_of(data, scores.with_reference(by.name), over_time)
+    if not points and over_time:
+        raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
+    if not points:
         raise ValueError(f"metric {by.name!r} has no profile curve, such as a ROC curve.")
-    x, y = ({name: getattr(profile, axis) for name, profile in profiles.items()} for axis in ("x", "y"))
-    rows, missing = _rows(data, scores, by, x, by.grid(data.grid), by.profile_functionals)
-    return CurveErrors(x, y, rows, missing, by.profile_range)
-
-
-def _rows(
-    data: EvaluationData,
-    scores: AdjustmentScores,
-    metric: Metric,
-    x: dict[str, FloatArray],
-    grid: TimeGrid,
-    functionals: Callable[[EventWeights, Mapping[str, Predicted]], Linearised],
-) -> tuple[dict[str, FloatArray], dict[str, str]]:
-    """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
+    x, values = ({name: curve[axis] for name, curve in points.items()} for axis in range(2))
+    if over_time:
+        grid, functionals, limits = data.grid, by.functionals_over_time, by.range
+    else:
+        grid, functionals, limits = by.grid(data.grid), by.profile_functionals, by.profile_range
     rows, missing = dict[str, FloatArray](), dict[str, str]()
-    streamed, subsample = data.streamed, None
-    if streamed is not None and metric.name in streamed.metrics:
-        subsample = streamed.subsample(streamed.whole.n)
+    whole = data.streamed if data.streamed is not None and by.name in data.streamed.metrics else None
+    subsample = None if whole is None else whole.subsample(whole.whole.n)
     for fitted, names in scores.served:
         served = [name for name in names if name in x]
         if not served:
@@ -134,7 +129,7 @@ def _rows(
             continue
         ends = np.cumsum([x[name].size for name in served])[:-1]
         rows |= dict(zip(served, np.split(all_rows, ends, axis=1), strict=True))
-    return rows, missing
+    return CurveErrors(x, values, rows, missing, limits)
 
 
 def weights_by_fit(
@@ -169,7 +164,7 @@ _N_POINTS = 200
 class MarginCurves:
     """Survival curves of one sample: by Kaplan–Meier, and by Copula-Graphic under other dependences."""
 
-    #: Whose curves they are: of the training sample, or of the test sample where there is no other.
+    #: The test sample only where there is no other.
     sample: Literal["training", "test"]
     times: FloatArray
     kaplan_meier: FloatArray
@@ -180,17 +175,13 @@ class MarginCurves:
 
     def to_dict(self) -> dict[str, Any]:
         """The curves as JSON can hold them; those of a family in the order of ``taus``."""
-        return {
-            "sample": self.sample,
-            "times": self.times.tolist(),
-            "kaplan_meier": self.kaplan_meier.tolist(),
-            "taus": list(_TAUS),
-            "copula_graphic": {
-                family: [by_tau[tau].tolist() for tau in _TAUS]
-                for family, by_tau in self.copula_graphic.items()
-            },
+        by_family = self.copula_graphic.items()
+        numbers = {name: getattr(self, name) for name in ("sample", "times", "kaplan_meier")} | {
+            "taus": _TAUS,
+            "copula_graphic": {name: [by_tau[tau] for tau in _TAUS] for name, by_tau in by_family},
             "at_risk": {"times": list(self.at_risk), "n": list(self.at_risk.values())},
         }
+        return dict(plain(numbers))
 
     def __repr__(self) -> str:
         return f"MarginCurves({self.sample} sample, {', '.join(self.copula_graphic)})"
@@ -211,17 +202,15 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
     samples = evaluation.data.samples
     y = samples.learned_from.y
     times = np.linspace(0.0, min(evaluation.data.horizon.time, y.t_max), _N_POINTS)
-    points = [
-        (name, family, tau)
+    families = {
+        name: family
         for name, family in copula_families().items()
         if issubclass(family, ArchimedeanCopula) and family is not Independence
-        for tau in _TAUS
-    ]
-    curves: dict[str, dict[float, FloatArray]] = {}
-    finished = ProgressCount(len(points), progress)
-    for name, family, tau in points:
-        curve = CopulaGraphic(family.from_tau(tau)).fit(y).predict(times)
-        curves.setdefault(name, {})[tau] = np.asarray(curve)
+    }
+    curves: dict[str, dict[float, FloatArray]] = {name: {} for name in families}
+    finished = ProgressCount(len(families) * len(_TAUS), progress)
+    for name, tau in product(families, _TAUS):
+        curves[name][tau] = np.asarray(CopulaGraphic(families[name].from_tau(tau)).fit(y).predict(times))
         finished.count()
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
     marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))

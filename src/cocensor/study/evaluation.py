@@ -17,29 +17,16 @@ from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimates
-from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
+from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.d_calibration import d_calibration_of
 from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_curve_at
 from cocensor.study.checks import Check
 from cocensor.study.curves import weights_by_fit
 from cocensor.study.data import REFERENCE, EvaluationData, Resampling, SuggestedCopula, suggest_copula
-from cocensor.study.lookup import (
-    Results,
-    adjustment_named,
-    first_choice,
-    imputation_among,
-    metric_of,
-    scores_at,
-)
+from cocensor.study.lookup import Results, adjustment_named, imputation_among, metric_of, preferred, scores_at
 from cocensor.study.plan import Plan, SensitivityPlan
-from cocensor.study.scores import (
-    AdjustmentScores,
-    Score,
-    about_intervals,
-    bootstrapped,
-    missing_notes,
-)
+from cocensor.study.scores import AdjustmentScores, Score, about_intervals, bootstrapped, missing_notes
 
 if TYPE_CHECKING:
     from cocensor.study.report import Phases, Report
@@ -62,7 +49,6 @@ class Evaluation:
     Attributes
     ----------
     plan : Plan
-        What was asked for.
     data : EvaluationData
         What was scored: predictions, samples, times, horizon, metrics, and the copula that was assumed.
     results : dict of AdjustmentScores
@@ -121,20 +107,17 @@ class Evaluation:
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
         (:attr:`Adjustment.counts_in_ranking`) comes last.
         """
-        return first_choice([scores for scores in self.results.values() if scores.answered], self.metrics[0])
+        return preferred([scores for scores in self.results.values() if scores.answered], self.metrics[0])
 
     @cached_property
     def verdict(self) -> Verdict:
         """Who leads by the first metric under the primary adjustment, and which models are significantly worse.
 
-        It is the weaker verdict, at the one dependence that was assumed: that of :meth:`sensitivity` says how far it
-        holds.
+        At the one dependence that was assumed: the verdict of :meth:`sensitivity` says how far it holds.
         """
         from cocensor.study.verdict import verdict_of
 
         return verdict_of(self)
-
-    # --- scores ------------------------------------------------------------------------------------------
 
     def score(
         self, model: str, metric: str | None = None, adjustment: str | None = None, *, at: float | None = None
@@ -142,21 +125,23 @@ class Evaluation:
         """One score with its sampling error, by default by the first metric and under the primary adjustment.
 
         Its ``value`` is NaN where the adjustment gives none; its ``skill`` is against the reference curve. ``at`` asks
-        for the value at one time, any up to the horizon: of a metric at single times, or of one that is an average over
-        time.
+        for the value at any one time up to the horizon, of a metric at single times or of an average over time.
         """
         check_choice(model, "model", self.models)
         by, scores = scores_at(self, metric_of(self, metric, at), adjustment)
-        value, errors = scores.value(by.name, model), scores.errors.get(by.name)
+        value, base = scores.value(by.name, model), scores.reference.get(by.name)
+        errors = skills = scores.errors.get(by.name)
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
-        return Score(
-            value=value,
-            **_error_of(errors, model),
-            **about,
-            range=by.range,
-            notes=missing_notes(scores, self.notes, model) if np.isnan(value) else (),
-            skill=Score(**self._skill(by, scores, model), **about, range=(-np.inf, 1.0)),
-        )
+        if errors is not None:
+            has_error = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            skills = errors.skills([model], REFERENCE, by.best) if has_error else errors.only([])
+        skill = about | _error_of(skills, model)
+        skill["value"] = np.nan if base is None else by.skill(value, base.value)
+        if not by.has_skill:
+            skill["missing"] = f"skill is not defined for the {by.label}"
+        notes = missing_notes(scores, self.notes, model) if np.isnan(value) else ()
+        about |= _error_of(errors, model) | {"value": value, "range": by.range, "notes": notes}
+        return Score(**about, skill=Score(**skill, range=(-np.inf, 1.0)))
 
     def compare(
         self,
@@ -192,6 +177,8 @@ class Evaluation:
     ) -> Any:
         """A tidy table, as a data frame: of all metrics and adjustments, or of one.
 
+        Of the library that the covariates came in, else of pandas or pyarrow.
+
         Parameters
         ----------
         kind : {"scores", "differences", "ranks", "curves", "profiles"}
@@ -206,11 +193,6 @@ class Evaluation:
             By default all.
         at : float, optional
             With ``metric``, the value at this time.
-
-        Returns
-        -------
-        frame
-            Of the library that the covariates came in, else of pandas or pyarrow.
         """
         from cocensor.study.tables import table_of
 
@@ -232,12 +214,11 @@ class Evaluation:
         and kind of times; the weights of their ridges are chosen again. Models, reference curve, horizon and copula
         stay as they are, also a selected copula: intervals are about the given models under that copula. A resample
         without an answer is left out; a note says so where these are more than 5 %, and with half of them there is no
-        interval.
+        interval. Intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
 
         Parameters
         ----------
-        n_resamples : int
-        seed : int
+        n_resamples, seed : int
             The same seed draws the same subjects, whatever the number of threads.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all. The others keep their errors.
@@ -245,11 +226,6 @@ class Evaluation:
             Called with the number of finished resamples and of all.
         n_jobs : int, optional
             Number of threads; by default one for each core.
-
-        Returns
-        -------
-        Evaluation
-            Its intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
 
         Examples
         --------
@@ -270,48 +246,27 @@ class Evaluation:
                 f"an evaluation of {self.data.whole.n:,} test subjects that are read in parts has no bootstrap: its "
                 "intervals are analytic."
             )
-        how = Resampling(n_resamples, seed)
+        how, plan = Resampling(n_resamples, seed), self.plan
         if n_jobs is not None:
             check_whole(n_jobs, "n_jobs")
-        names = tuple(self.results) if adjustments is None else as_tuple(adjustments, "adjustments", str)
-        names = tuple(adjustment_named(self.results, name, argument="adjustments") for name in names)
-        chosen = {name: self.results[name] for name in names}
+        chosen: dict[str, AdjustmentScores] = self.results
+        if adjustments is None:  # a plan resamples all adjustments, or none
+            plan = replace(plan, n_resamples=n_resamples, seed=seed)
+        else:
+            given = as_tuple(adjustments, "adjustments", str)
+            names = [adjustment_named(self.results, name, "adjustments") for name in given]
+            chosen = {name: self.results[name] for name in names}
         results = {**self.results, **bootstrapped(self.data, chosen, how, progress, n_jobs)}
         kept = tuple(note for note in self.notes if note.code != "intervals_are_about")
-        # A plan resamples all adjustments, or none.
-        resamples_all = replace(self.plan, n_resamples=n_resamples, seed=seed)
-        plan = resamples_all if adjustments is None else self.plan
-        return replace(
-            self,
-            plan=plan,
-            data=replace(self.data, confidence_level=self.data.level),
-            results=results,
-            notes=(*kept, about_intervals(results)),
-        )
-
-    # --- calibration and benefit -------------------------------------------------------------------------
+        data = replace(self.data, confidence_level=self.data.level)
+        return replace(self, plan=plan, data=data, results=results, notes=(*kept, about_intervals(results)))
 
     def calibration_curve(
         self, model: str, at: float, adjustment: str | None = None, *, n_groups: int = 10
     ) -> CalibrationCurve:
         """Predicted against observed chances of the event by ``at``, any time up to the horizon.
 
-        See :func:`survival_calibration_curve`.
-
-        Parameters
-        ----------
-        model : str
-            One of the models.
-        at : float
-            The time.
-        adjustment : str, optional
-            By default the primary one.
-        n_groups : int
-            Groups of similar predicted risk, at least 2.
-
-        Returns
-        -------
-        CalibrationCurve
+        With ``n_groups`` groups of similar predicted risk, at least 2; see :func:`survival_calibration_curve`.
         """
         check_choice(model, "model", self.models)
         check_whole(n_groups, "n_groups", 2)
@@ -321,28 +276,14 @@ class Evaluation:
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
     ) -> DCalibrationResult:
-        """Whether events fall evenly on the levels of predicted curves, with a test; see :func:`d_calibration`.
+        """Whether events fall evenly on the levels of predicted curves, with a test.
 
-        Parameters
-        ----------
-        model : str
-            One of the models.
-        adjustment : str, optional
-            By default the primary one.
-        n_cells : int
-            Number of cells of equal width, at least 2.
-
-        Returns
-        -------
-        DCalibrationResult
+        In ``n_cells`` cells of equal width, at least 2; see :func:`d_calibration`.
         """
         check_choice(model, "model", self.models)
         check_whole(n_cells, "n_cells", 2)
         [(weights, read)] = weights_by_fit(self, self.data.grid.from_zero, adjustment, (model,))
-        by_model: dict[Any, DCalibrationResult] = d_calibration_of(
-            weights, read, self.data.samples.y_test, n_cells, self.data.level
-        )
-        return by_model[model]
+        return d_calibration_of(weights, read, self.data.samples.y_test, n_cells, self.data.level)[model]
 
     def decision_curve(
         self, at: float, adjustment: str | None = None, *, thresholds: npt.ArrayLike | None = None
@@ -358,8 +299,6 @@ class Evaluation:
         for weights, read in weights_by_fit(self, grid, adjustment, able or self.models):
             by_model |= decision_curve_at(weights, read, data.samples.y_test, chosen, data.level)
         return {name: by_model[name] for name in able}
-
-    # --- further analyses --------------------------------------------------------------------------------
 
     def sensitivity(
         self,
@@ -386,8 +325,7 @@ class Evaluation:
         families : str or sequence of str, optional
             By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
-            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9;
-            families take part where they reach.
+            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         hazard_ratios : array-like, optional
@@ -425,20 +363,14 @@ class Evaluation:
         arguments = {"families": families, "taus": taus, "adjustments": adjustments}
         arguments |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
         given = {name: value for name, value in arguments.items() if value is not None}
-        checked = SensitivityPlan.of(**given)
-        plan = replace(self.plan.sensitivity, **{name: getattr(checked, name) for name in given})
+        checked = vars(SensitivityPlan.of(**given))
+        plan = replace(self.plan.sensitivity, **{name: checked[name] for name in given})
         return sensitivity(self, plan, hazard_ratio_by, benchmarks, progress)
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
         """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.study.sensitivity.Bounds`.
 
-        Parameters
-        ----------
-        metric : str, optional
-            By default the first of the evaluation. A mean of losses (such as ``"ibs"``, ``"brier"`` or
-            ``"net_benefit"``), or the AUC at one time.
-        at : float, optional
-            Asks for the value at one time.
+        By a mean of losses (such as ``"ibs"``, ``"brier"`` or ``"net_benefit"``), or the AUC at one time, ``at``.
         """
         from cocensor.study.sensitivity.bounds import find_bounds
 
@@ -470,13 +402,9 @@ class Evaluation:
         return suggest_copula(self.data.learning.samples, shared)
 
     def full(
-        self,
-        *,
-        sensitivity: Sensitivity | None = None,
-        hint: bool = False,
-        phases: Phases | None = None,
+        self, *, sensitivity: Sensitivity | None = None, hint: bool = False, phases: Phases | None = None
     ) -> Report:
-        """All that a report shows: sensitivity, bounds, benchmarks, and the curves behind scores, with intervals.
+        """All that a report shows, to be written: sensitivity, bounds, benchmarks, and curves behind scores.
 
         Parameters
         ----------
@@ -486,35 +414,20 @@ class Evaluation:
             Whether to select the copula that fits best, too, which may take longer than all the rest.
         phases : callable, optional
             Called with the name of each phase; what it returns is called with the number of finished steps and of all.
-
-        Returns
-        -------
-        Report
-            Its ``to_html`` and ``to_json`` write what it holds.
         """
         from cocensor.study.report import full_report
 
         return full_report(self, sensitivity=sensitivity, hint=hint, phases=phases)
 
-    # --- views -------------------------------------------------------------------------------------------
-
     def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
         """Values of the first metric over time; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Of Matplotlib, to draw into; by default a new figure.
-        at_risk : bool
-            Whether numbers at risk stand below the axis.
+        Drawn into the Matplotlib axes ``ax``, by default a new figure, with the numbers at risk below if ``at_risk``.
         """
         return view("plots.CurveDisplay").from_scores(self).plot(ax=ax, at_risk=at_risk)
 
     def to_json(self, path: str | os.PathLike[str] | None = None, **analyses: Any) -> str:
-        """All numbers and all that they rest on, as text, also written to ``path`` if there is one.
-
-        ``analyses`` are those of :meth:`to_html`; ``full().to_json(path)`` has all.
-        """
+        """All numbers, with the ``analyses`` of :meth:`to_html`, as text, also written to ``path`` if there is one."""
         from cocensor.study.report import Report
 
         return Report(self, **analyses).to_json(path)
@@ -536,20 +449,15 @@ class Evaluation:
         Parameters
         ----------
         path : path
-            Where it is written; a file there is replaced.
+            A file there is replaced.
         title : str, optional
             Its heading.
         sensitivity, bounds, benchmarks, hint
             What :meth:`sensitivity`, :meth:`bounds`, :meth:`benchmarks` and :meth:`suggest_copula` returned.
-
-        Returns
-        -------
-        Path
         """
         from cocensor.study.report import Report
-        from cocensor.study.sensitivity import Bounds
 
-        listed = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
+        listed: Any = bounds  # Report takes one alone, too
         return Report(self, sensitivity, listed, benchmarks, hint).to_html(path, title)
 
     def __repr__(self) -> str:
@@ -557,18 +465,6 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return escaped(view("text.evaluation.evaluation_as_html")(self))
-
-    # --- inside ------------------------------------------------------------------------------------------
-
-    def _skill(self, by: Metric, scores: AdjustmentScores, model: str) -> dict[str, Any]:
-        """Return the skill of a model and its error, or why there is none."""
-        base, errors = scores.reference.get(by.name), scores.errors.get(by.name)
-        value = np.nan if base is None else by.skill(scores.value(by.name, model), base.value)
-        if errors is not None:
-            has_error = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
-            errors = errors.skills([model], REFERENCE, by.best) if has_error else errors.only([])
-        missing = {} if by.has_skill else {"missing": f"skill is not defined for the {by.label}"}
-        return {**_error_of(errors, model), **missing, "value": value}
 
 
 def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from cocensor._checks import as_choice
@@ -16,41 +17,30 @@ if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
 
 Candidate = TypeVar("Candidate", bound=Adjustment | Fitted)
-#: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
-_PREFERRED = (
-    ("everything",),
-    ("covariates", "predictions"),
-    ("predictions",),
-    ("covariates",),
-    ("prediction",),
-)
+# What imputation is given, preferred first: all models' weights are the same, then by each model's own prediction.
+_GIVEN = (("everything",), ("covariates", "predictions"), ("predictions",), ("covariates",), ("prediction",))
 
 
 def imputation_among(adjustments: Iterable[Candidate]) -> Candidate | None:
     """Return the preferred one of those given what all models predict, which gives all of them the same weights."""
-    shared = [choice for choice in adjustments if "predictions" in _unfitted(choice).needs]
-    return min(shared, key=lambda choice: _preference(_unfitted(choice)), default=None)
+    pairs = ((choice.adjustment if isinstance(choice, Fitted) else choice, choice) for choice in adjustments)
+    shared = [(_preference(bare), choice) for bare, choice in pairs if "predictions" in bare.needs]
+    return min(shared, key=itemgetter(0))[1] if shared else None
 
 
-def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:
+def preferred(results: Sequence[AdjustmentScores], metric: str) -> str:
     """Return the name of the adjustment that answers should come from: that votes, and has scores by a metric."""
-
-    def place(scores: AdjustmentScores) -> tuple[bool, bool, tuple[bool, bool, int]]:
-        votes, silent = scores.adjustment.counts_in_ranking, scores.answered and not scores.values[metric]
-        return not votes, silent, _preference(scores.adjustment)
-
-    return min(results, key=place).name
+    places = [
+        _preference(scores.adjustment, scores.answered and not scores.values[metric]) for scores in results
+    ]
+    return results[places.index(min(places))].name
 
 
-def _preference(adjustment: Adjustment) -> tuple[bool, bool, int]:
+def _preference(adjustment: Adjustment, silent: bool = False) -> tuple[bool, bool, bool, int]:
     """Return the place of an adjustment among those that answers could come from; the smallest comes first."""
     given = adjustment.given if isinstance(adjustment, Imputation) else None
-    place = _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
-    return not adjustment.counts_in_ranking, not adjustment.rests_on_copula, place
-
-
-def _unfitted(choice: Adjustment | Fitted) -> Adjustment:
-    return choice.adjustment if isinstance(choice, Fitted) else choice
+    place = _GIVEN.index(given) if given in _GIVEN else len(_GIVEN)
+    return not adjustment.counts_in_ranking, silent, not adjustment.rests_on_copula, place
 
 
 class Results(dict[str, AdjustmentScores]):
@@ -60,37 +50,30 @@ class Results(dict[str, AdjustmentScores]):
         return self[adjustment_named(self, key)]
 
 
-def adjustment_named(
-    results: Mapping[str, AdjustmentScores],
-    name: str,
-    among: Iterable[str] | None = None,
-    *,
-    argument: str = "adjustment",
-) -> str:
-    """The name of the adjustment of this name or label, ``among`` some of the ``results``."""
-    labels = {key: results[key].label for key in (results if among is None else among)}
-    return as_choice(name, argument, labels)
+def adjustment_named(results: Mapping[str, AdjustmentScores], name: str, argument: str = "adjustment") -> str:
+    """The name of the adjustment of this name or label."""
+    return as_choice(name, argument, {key: scores.label for key, scores in results.items()})
 
 
-def metric_named(
-    metrics: Sequence[Metric],
-    name: str | None = None,
-    at: float | None = None,
-    unit: str | None = None,
-    *,
-    argument: str = "metric",
+def metric_of(
+    evaluation: Evaluation, name: str | None = None, at: float | None = None, *, argument: str = "metric"
 ) -> Metric:
-    """The metric of this name or label, by default the first; with ``at``, that whose value is at this time."""
+    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
+
+    A time past the horizon is refused.
+    """
+    data, metrics = evaluation.data, evaluation.data.metrics
     named = [metrics[0]] if name is None else _named(metrics, name)
     if not named:
         as_choice(name, argument, {metric.name: metric.label for metric in metrics})
-    if at is None:
-        if len(named) > 1:
-            times = ", ".join(time_in_name(metric.at) for metric in named if metric.at is not None)
-            raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
-        return named[0]
-    single = named[0].at_time(at).in_unit(unit)
-    return next((by for by in metrics if by.name == single.name and by.at == single.at), single)
+    if at is not None:
+        single = named[0].at_time(at).in_unit(data.time_axis.unit)
+        single.grid(data.grid)
+        return next((by for by in metrics if by.name == single.name and by.at == single.at), single)
+    if len(named) > 1:
+        times = ", ".join(time_in_name(metric.at) for metric in named if metric.at is not None)
+        raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
+    return named[0]
 
 
 def _named(metrics: Sequence[Metric], name: str) -> list[Metric]:
@@ -102,18 +85,6 @@ def _named(metrics: Sequence[Metric], name: str) -> list[Metric]:
         or [metric for metric in metrics if metric.label.casefold() == label]
         or [metric for metric in metrics if label_without_time(metric).casefold() == label]
     )
-
-
-def metric_of(evaluation: Evaluation, name: str | None = None, at: float | None = None) -> Metric:
-    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
-
-    A time past the horizon is refused.
-    """
-    data = evaluation.data
-    metric = metric_named(data.metrics, name, at, data.time_axis.unit)
-    if at is not None:
-        metric.grid(data.grid)
-    return metric
 
 
 def results_of(evaluation: Evaluation, adjustment: str | None = None) -> AdjustmentScores:

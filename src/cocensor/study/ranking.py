@@ -67,11 +67,6 @@ class Standing:
         return tuple(model for model in ranked if isfinite(errors.get(model, nan)))
 
     @property
-    def asked(self) -> bool:
-        """Whether intervals were wanted."""
-        return self.level is not None
-
-    @property
     def tells(self) -> bool:
         """Whether there are intervals that models may differ by."""
         return len(self.compared) > 1
@@ -80,12 +75,9 @@ class Standing:
         """The better one of two models by the interval of their difference; None where that covers 0."""
         if self.level is None:
             return None
-        direction = self.metric.direction
-        winners = {
-            compare(errors, a, b).better(direction, self.level) if {a, b} <= set(errors.names) else None
-            for errors in self.errors
-        }
-        return winners.pop() if len(winners) == 1 else None
+        both = [compare(errors, a, b) for errors in self.errors if {a, b} <= set(errors.names)]
+        winners = {pair.better(self.metric.direction, self.level) for pair in both}
+        return winners.pop() if len(winners) == 1 and len(both) == len(self.errors) else None
 
     def equal(self, a: str, b: str) -> bool:
         """Whether the scores of two models are the same in every sample."""
@@ -105,18 +97,16 @@ class Standing:
     @cached_property
     def beaten(self) -> tuple[str, ...]:
         """The models that are significantly worse than each of the first."""
+        others = (model for model in self.scores if model in self.compared and model not in self.best)
         return tuple(
-            model for model in self._others if all(self.better(first, model) == first for first in self.first)
+            model for model in others if all(self.better(first, model) == first for first in self.first)
         )
 
     @cached_property
     def behind(self) -> tuple[str, ...]:
         """The models that are not among the best, but do not differ from each of them significantly."""
-        return tuple(model for model in self._others if model not in self.beaten)
-
-    @cached_property
-    def _others(self) -> tuple[str, ...]:
-        return tuple(model for model in self.scores if model in self.compared and model not in self.best)
+        elsewhere = {*self.best, *self.beaten}
+        return tuple(model for model in self.scores if model in self.compared and model not in elsewhere)
 
 
 def rankable(evaluation: Evaluation) -> tuple[str, ...]:
@@ -135,12 +125,7 @@ def counted(evaluation: Evaluation) -> tuple[str, ...]:
 def standing(evaluation: Evaluation, metric: str | None = None, adjustment: str | None = None) -> Standing:
     """Return the standing of the models by a metric under an adjustment, by default the first and the primary one."""
     by, scores = metric_of(evaluation, metric), results_of(evaluation, adjustment)
-    values, errors = scores.values[by.name], scores.errors.get(by.name)
-    return Standing(
-        by,
-        scores.name,
-        {model: values[model].value for model in rankable(evaluation) if model in values},
-        () if errors is None else (errors,),
-        evaluation.data.confidence_level,
-        scores.name in counted(evaluation),
-    )
+    values, level = scores.values[by.name], evaluation.data.confidence_level
+    by_model = {model: values[model].value for model in rankable(evaluation) if model in values}
+    errors = (scores.errors[by.name],) if by.name in scores.errors else ()
+    return Standing(by, scores.name, by_model, errors, level, scores.name in counted(evaluation))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,6 @@ class Report:
 
     evaluation: Evaluation
     sensitivity: Sensitivity | None = None
-    #: By metric.
     bounds: tuple[Bounds, ...] = ()
     #: By default those of the sensitivity analysis.
     benchmarks: CovariateBenchmarks | None = None
@@ -110,11 +110,11 @@ def full_report(
         if measured is None:
             with suppress(ValueError):  # the plausible range says why
                 measured = evaluation.benchmarks(phase("Benchmarks from covariates"))
-        sensitivity = sensitivity or evaluation.sensitivity(
-            hazard_ratio_by=hazard_ratio_by,
-            benchmarks=measured,
-            progress=phase("Scoring under other dependence"),
-        )
+        if sensitivity is None:
+            scoring = phase("Scoring under other dependence")
+            sensitivity = evaluation.sensitivity(
+                hazard_ratio_by=hazard_ratio_by, benchmarks=measured, progress=scoring
+            )
         report = replace(report, sensitivity=sensitivity, benchmarks=measured)
         if hint:
             phase("Looking for the copula that fits best")
@@ -135,8 +135,7 @@ def _with_curves(report: Report, phase: Phases) -> Report:
     evaluation, primary = report.evaluation, report.evaluation.primary
     data, values = evaluation.data, results_of(evaluation).values
     with_curves = data.scored_by(DCalibration())
-    fields = ("curves", "profiles", "calibration", "d_calibration", "decision_curves")
-    shown: dict[str, Any] = {name: {} for name in fields}
+    shown: dict[str, Any] = defaultdict(dict)
     for k, metric in enumerate(data.metrics):
         phase(f"Intervals of curves: {metric.label}")(k, len(data.metrics))
         scored = values[metric.name]

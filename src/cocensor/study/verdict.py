@@ -8,7 +8,7 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cocensor._checks import escaped
-from cocensor._json import finite
+from cocensor._json import plain
 from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.adjustments import IPCW, Imputation
@@ -26,15 +26,13 @@ State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", 
 
 @dataclass(frozen=True)
 class Robustness:
-    """The smallest dependence at which a lead is lost, in the family where that comes first."""
+    """The smallest dependence at which a lead is lost against a model, in the family where that comes first."""
 
     tau: float
-    #: The hazard ratio of the event right after leaving; NaN where it is not known.
+    #: Right after leaving; NaN where it is not known.
     hazard_ratio: float
     family: str
-    #: The model that the lead is lost against.
     against: str
-    #: Whether that lies within the plausible range.
     within_plausible: bool
 
 
@@ -66,9 +64,9 @@ class Verdict:
     state: State
     assumption: Assumption
     standing: Standing = field(repr=False)
-    #: The models that may be ranked and have no score.
+    #: Of those that may be ranked.
     unscored: tuple[str, ...] = ()
-    #: The standing by each metric of the evaluation, under the same adjustment.
+    #: By each metric of the evaluation, under the same adjustment.
     by_metric: Mapping[str, Standing] = field(default_factory=dict, repr=False)
     #: The τ that are held plausible, and where that is from; None without a sensitivity analysis.
     plausible: PlausibleRange | None = None
@@ -81,7 +79,6 @@ class Verdict:
     #: Where the score of the only model that may be ranked lies: "plausible", over the part of the plausible range that
     #: was tried, and "grid".
     spans: Mapping[str, Span] = field(default_factory=dict, repr=False)
-    #: The measured covariate that would induce most dependence.
     strongest_covariate: str | None = None
     #: How far the lead holds over the hazard ratio after dropout.
     over_ratios: OverRatios | None = field(default=None, repr=False)
@@ -149,45 +146,34 @@ class Verdict:
     @property
     def holds_in_plausible(self) -> bool:
         """Whether the lead holds all over the part of the plausible range that was tried."""
-        return (
-            self.covered is not None and self.reach is not None and all(map(self.reach.holds, self.covered))
-        )
+        reach, covered = self.reach, self.covered
+        return reach is not None and covered is not None and all(map(reach.holds, covered))
 
     @property
     def robustness(self) -> Robustness | None:
         """The point where the lead is lost first; None where there is none, or it is not lost."""
-        lost = [] if self.reach is None else [limit for limit in self.reach.limits if not limit.is_silent]
-        if not lost or self.leader is None or not self.standing.beaten:
+        limits = [] if self.reach is None else self.reach.limits
+        nearest = next((limit for limit in limits if not limit.is_silent), None)
+        if nearest is None or self.leader is None or not self.beaten:
             return None
-        nearest = lost[0]
         within = self.plausible is not None and self.plausible.low <= nearest.at <= self.plausible.high
         against = next((model for model in nearest.models if model != self.leader), nearest.models[-1])
         return Robustness(nearest.at, nearest.hazard_ratio, str(nearest.line), against, within)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON can hold it."""
-        robust = self.robustness
-        return {
-            "state": self.state,
-            "metric": self.metric,
-            "adjustment": self.adjustment,
+        same = ("state", "metric", "adjustment", "leader", "beaten", "tied", "behind", "unscored")
+        numbers = {name: getattr(self, name) for name in same} | {
             "tau": self.assumption.tau,
-            "leader": self.leader,
-            "beaten": list(self.beaten),
-            "tied": list(self.tied),
-            "behind": list(self.behind),
-            "unscored": list(self.unscored),
             "by_metric": {
-                name: {"best": list(place.best), "leaders": list(place.leaders)}
-                for name, place in self.by_metric.items()
+                name: {"best": by.best, "leaders": by.leaders} for name, by in self.by_metric.items()
             },
-            "plausible": None if self.plausible is None else [self.plausible.low, self.plausible.high],
-            "stretches": [{**vars(part), "models": list(part.models)} for part in self.stretches],
-            "robustness": None
-            if robust is None
-            else {**vars(robust), "hazard_ratio": finite(robust.hazard_ratio)},
+            "plausible": self.plausible and (self.plausible.low, self.plausible.high),
+            "stretches": list(map(vars, self.stretches)),
+            "robustness": self.robustness and vars(self.robustness),
             "statement": str(self),
         }
+        return dict(plain(numbers))
 
     def __str__(self) -> str:
         return escaped(view("text.verdict.verdict_in_words")(self))
@@ -199,10 +185,9 @@ class Limit:
 
     #: Kendall's τ, or the hazard ratio after dropout.
     at: float
-    #: The one up to which it holds on all lines; NaN where it is not known.
+    #: Up to which it holds on all lines; NaN where it is not known.
     hazard_ratio: float = nan
-    #: The family, or whose hazard ratio it is, on which it is lost first; None where it is not lost, but an interval or
-    #: a score is missing beyond.
+    #: On which it is lost first; None where it is not lost, but an interval or a score is missing beyond.
     line: str | None = None
     #: Whether it is lost on other lines too, further out.
     other_lines: bool = False
@@ -211,8 +196,7 @@ class Limit:
     #: Whether the interval of a difference comes to cover 0 here, perhaps between two points of the grid; else this is
     #: the last point of the grid where it holds.
     by_interval: bool = False
-    #: By how much the effects of the strongest measured covariate must be multiplied to induce this τ; NaN where no
-    #: covariate tells.
+    #: That of :meth:`CovariateBenchmarks.multiple_for`; NaN where no covariate tells.
     multiple: float = nan
 
     @property
@@ -235,7 +219,7 @@ class Reach(NamedTuple):
     def ways(self) -> list[tuple[int, Limit]]:
         """The limits that there are, each on the way up (1) or down (-1), the nearest to independence first."""
         limits = [(way, limit) for way, limit in zip((-1, 1), self, strict=True) if limit is not None]
-        return sorted(limits, key=lambda way_and_limit: abs(way_and_limit[1].at))
+        return sorted(limits, key=lambda on_way: abs(on_way[1].at))
 
     @property
     def limits(self) -> list[Limit]:
@@ -245,10 +229,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True)
 class LeadingRange:
-    """From one point of the grid to another, the same models may be best: each on some line, and no other on any.
-
-    A model without a score there may be, as it cannot be distinguished.
-    """
+    """From one point of the grid to another, the same models may be best, each on some line, or have no score there."""
 
     low: float
     high: float
@@ -259,12 +240,11 @@ class LeadingRange:
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """A standing along a grid, on all lines together or on one."""
+    """A standing along the points of a grid that have an answer, on all lines together or on one."""
 
     #: The standing at the point nearest to independence, and that point.
     standing: Standing
     start: float
-    #: The points that have an answer.
     tried: tuple[float, ...]
     stretches: tuple[LeadingRange, ...]
     #: From where to where the standing holds on every line; None where that is not so even at its start.
@@ -317,13 +297,23 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
     place, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
     grid = None if sensitivity is None else sensitivity.over_tau
     # Scores that no verdict counts do not show how far one holds.
-    if sensitivity is None or grid is None or not grid.leaders() or grid.primary not in counted(evaluation):
-        return _verdict(evaluation, place, assumption)
-    if grid.primary != scores.name or (assumption.tau == 0 and first_point(grid) != 0):
-        start = first_point(grid)
-        place, assumption = standing_at_start(grid, start), assumption_of(evaluation, grid.primary)
+    if grid is not None and (grid.primary not in counted(evaluation) or not grid.leaders()):
+        grid = None
+    if grid is not None and (grid.primary != scores.name or (assumption.tau == 0 and _start(grid) != 0)):
+        start, assumption = _start(grid), assumption_of(evaluation, grid.primary)
         assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
-    return _verdict_over(sensitivity, place, assumption)
+        # Every line that has an answer there agrees on this standing.
+        places = [grid.standing(line, start) for line, by_tau in grid.leaders().items() if start in by_tau]
+        best = tuple(model for model in places[0].scores if any(model in on_line.best for on_line in places))
+        place = replace(
+            places[0], errors=sum((on_line.errors for on_line in places), ()), best_of_several=best
+        )
+    unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
+    by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
+    verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
+    if sensitivity is not None and grid is not None:
+        verdict = _over(sensitivity, verdict)
+    return replace(verdict, state=_state(verdict))
 
 
 def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
@@ -341,14 +331,6 @@ def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
     return Assumption(adjustment, scores.label, tau, family, scores.hazard_ratio, tuple(given), left)
 
 
-def _verdict(evaluation: Evaluation, place: Standing, assumption: Assumption) -> Verdict:
-    """Return the verdict at one dependence."""
-    unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
-    by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
-    verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
-    return replace(verdict, state=_state(verdict))
-
-
 def _state(verdict: Verdict) -> State:
     place = verdict.standing
     if not place.scores:
@@ -361,10 +343,10 @@ def _state(verdict: Verdict) -> State:
     return "settled" if verdict.is_covered and verdict.holds_in_plausible else "settled_at_independence"
 
 
-def _verdict_over(sensitivity: Sensitivity, place: Standing, assumption: Assumption) -> Verdict:
-    """Return the verdict over a grid, from the point nearest to independence outward."""
+def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
+    """Return a verdict with how far it holds over a grid, from the point nearest to independence outward."""
     grid, benchmarks = sensitivity.over_tau, sensitivity.benchmarks
-    over = along(grid, place)
+    over, leaders, models = along(grid, verdict.standing), grid.leaders(), rankable(grid.evaluation)
     if over.reach is not None and benchmarks is not None:
         ends = (
             end if end is None or end.is_silent else replace(end, multiple=benchmarks.multiple_for(end.at))
@@ -372,67 +354,42 @@ def _verdict_over(sensitivity: Sensitivity, place: Standing, assumption: Assumpt
         )
         over = replace(over, reach=Reach(*ends))
     verdict = replace(
-        _verdict(sensitivity.evaluation, place, assumption),
+        verdict,
         plausible=sensitivity.plausible,
         over_tau=over,
-        silent=tuple(line for line in grid.lines if line not in grid.leaders()),
+        silent=tuple(line for line in grid.lines if line not in leaders),
         strongest_covariate=None if benchmarks is None else benchmarks.strongest.name,
         over_ratios=None if sensitivity.over_ratio is None else over_ratios_of(sensitivity.over_ratio),
     )
-    verdict = replace(verdict, plausible_ratios=_plausible_ratios(grid, verdict), spans=_spans(grid, verdict))
-    return replace(verdict, state=_state(verdict))
+    covered, ratios, spans = verdict.covered, None, dict[str, Span]()
+    if covered is not None and verdict.is_covered:
+        low, high = (_weakest(grid.hazard_ratio(family, tau) for family in leaders) for tau in covered)
+        ratios = (low, high) if isfinite(low) and isfinite(high) else None
+    if len(models) == 1 and models[0] in verdict.standing.scores:
+        ranges = {"grid": (over.tried[0], over.tried[-1])}
+        if covered is not None and covered[0] < covered[1]:
+            ranges["plausible"] = covered
+        for name, between in ranges.items():
+            spread = grid.uncertainty(*between, models[0])
+            with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
+            spans[name] = Span(*spread.ignorance, *with_error)
+    return replace(verdict, plausible_ratios=ratios, spans=spans)
 
 
-def _plausible_ratios(grid: Grid, verdict: Verdict) -> tuple[float, float] | None:
-    """Return the hazard ratios right after leaving that the plausible range stands for, if all of it was tried."""
-    if verdict.plausible is None or not verdict.is_covered:
-        return None
-    ends = verdict.plausible.low, verdict.plausible.high
-    low, high = (weakest(grid, [(family, tau) for family in grid.leaders()]) for tau in ends)
-    return (low, high) if isfinite(low) and isfinite(high) else None
-
-
-def _spans(grid: Grid, verdict: Verdict) -> dict[str, Span]:
-    """Between which values the score of the only model that may be ranked lies."""
-    models, tried = rankable(grid.evaluation), verdict.tried
-    if len(models) != 1 or models[0] not in verdict.standing.scores:
-        return {}
-    ranges = {"grid": (tried[0], tried[-1])}
-    if verdict.covered is not None and verdict.covered[0] < verdict.covered[1]:
-        ranges["plausible"] = verdict.covered
-    spans = {}
-    for name, between in ranges.items():
-        spread = grid.uncertainty(*between, models[0])
-        with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
-        spans[name] = Span(*spread.ignorance, *with_error)
-    return spans
-
-
-# --- how far a standing holds ----------------------------------------------------------------------------
-
-
-def answered_points(grid: Grid, line: str | None = None) -> list[float]:
-    """The points that have an answer by the primary adjustment and the first metric, on any line or on one."""
-    leaders = grid.leaders().items()
-    return sorted({point for name, by_point in leaders if line in (None, name) for point in by_point})
-
-
-def first_point(grid: Grid, line: str | None = None) -> float:
-    """Return the point nearest to independence, where the way outward begins."""
-    position = grid.position
-    return min(answered_points(grid, line), key=lambda point: (abs(position(point)), -position(point)))
-
-
-def standing_at_start(grid: Grid, point: float) -> Standing:
-    """Return the standing at a point on which every line that has an answer there agrees."""
-    places = [grid.standing(line, point) for line, by_point in grid.leaders().items() if point in by_point]
-    best = tuple(model for model in places[0].scores if any(model in place.best for place in places))
-    return replace(places[0], errors=sum((place.errors for place in places), ()), best_of_several=best)
+def _start(grid: Grid) -> float:
+    """Return the point with an answer on any line that is nearest to independence."""
+    return grid.nearest(point for by_point in grid.leaders().values() for point in by_point)
 
 
 def along(grid: Grid, place: Standing, line: str | None = None) -> Along:
     """Return a standing along a grid: who may be best where, and from where to where it holds."""
-    best, tried = _best(grid, place, line), tuple(answered_points(grid, line))
+    # By intervals where there are some; a model without a score may be best too.
+    best = {
+        name: {point: set(models) | _missing(grid, place, name, point) for point, models in by_point.items()}
+        for name, by_point in (grid.best() if place.tells else grid.leaders()).items()
+        if line in (None, name)
+    }
+    tried = tuple(sorted({point for by_point in best.values() for point in by_point}))
     ranges: list[LeadingRange] = []
     for point in tried:
         sets = [by_point[point] for by_point in best.values() if point in by_point]
@@ -442,18 +399,8 @@ def along(grid: Grid, place: Standing, line: str | None = None) -> Along:
             ranges[-1] = replace(ranges[-1], high=point)
         else:
             ranges.append(LeadingRange(point, point, models, agreed))
-    whole = Along(place, first_point(grid, line), tried, tuple(ranges), None)
+    whole = Along(place, grid.nearest(tried), tried, tuple(ranges), None)
     return replace(whole, reach=_reach(grid, whole, best, line)) if len(place.scores) > 1 else whole
-
-
-def _best(grid: Grid, place: Standing, line: str | None) -> dict[str, dict[float, set[str]]]:
-    """By line and point the models that may be best: by intervals where there are some, and those without a score."""
-    by_line = grid.best() if place.tells else grid.leaders()
-    return {
-        name: {point: set(best) | _missing(grid, place, name, point) for point, best in by_point.items()}
-        for name, by_point in by_line.items()
-        if line in (None, name)
-    }
 
 
 def _missing(grid: Grid, place: Standing, line: str, point: float) -> set[str]:
@@ -472,7 +419,7 @@ def _reach(
     def lost_on(point: float) -> list[str]:
         return [name for name, by in best.items() if point in by and by[point] & rivals != wanted]
 
-    by_interval = _reach_of_lead(grid, place, line) if place.tells and place.beaten else Reach()
+    by_interval = _reach_of_lead(grid, whole, line) if place.tells and place.beaten else Reach()
     if by_interval is None or lost_on(start):
         return None
     ends: list[Limit | None] = []
@@ -485,29 +432,32 @@ def _reach(
             scored = [name for name in lines if not _missing(grid, place, name, points[lost])]
             if scored:
                 later = {name for point in points[lost + 1 :] for name in lost_on(point)} - set(lines)
-                ratio = weakest(grid, [(name, at) for name in best if at in best[name]])
+                ratio = _weakest(grid.hazard_ratio(name, at) for name in best if at in best[name])
                 limit = Limit(at, ratio, scored[0], bool(later), whole.after(way, at)[0].models)
         ends.append(limit)
     return Reach(*ends)
 
 
-def _reach_of_lead(grid: Grid, place: Standing, line: str | None) -> Reach | None:
+def _reach_of_lead(grid: Grid, whole: Along, line: str | None) -> Reach | None:
     """From where to where each of the first models beats all that are beaten, by the intervals of their differences."""
+    place, ends = whole.standing, list[Limit | None]()
     sign = -1 if place.metric.direction == "lower" else 1
-    tried = answered_points(grid, line)
-    limits: tuple[list[Limit], list[Limit]] = [], []
-    for pair in (grid.pair(model, loser) for model in place.first for loser in place.beaten):
-        lead = pair.lead(line)
-        if lead is None or lead.sign != sign:
-            return None
-        sides = ((-1, "lost_below", lead.low, tried[0]), (1, "lost_above", lead.high, tried[-1]))
-        for on_side, (way, side, last, end) in zip(limits, sides, strict=True):
-            lost = getattr(lead, side)
-            if lost is not None:
-                on_side.append(_lost(pair, sign, lost, side, line))
-            elif (end - last) * way > 0:
-                on_side.append(Limit(last))
-    return Reach(*map(_nearest, limits, (max, min)))
+    pairs = [grid.pair(model, loser) for model in place.first for loser in place.beaten]
+    leads = [(pair, lead) for pair in pairs if (lead := pair.lead(line)) is not None and lead.sign == sign]
+    if len(leads) < len(pairs):
+        return None
+    for way, held, lost, end in ((-1, "low", "lost_below", 0), (1, "high", "lost_above", -1)):
+        limits = []
+        for pair, lead in leads:
+            last, at = getattr(lead, held), getattr(lead, lost)
+            if at is not None:
+                limits.append(_lost(pair, sign, at, lost, line))
+            elif (whole.tried[end] - last) * way > 0:
+                limits.append(Limit(last))
+        nearest = min(limits, key=lambda limit: limit.at * way, default=None)
+        ratio = _weakest(limit.hazard_ratio for limit in limits)
+        ends.append(None if nearest is None else replace(nearest, hazard_ratio=ratio))
+    return Reach(*ends)
 
 
 def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limit:
@@ -520,16 +470,8 @@ def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limi
         if end is not None:
             lost[name] = end
     first = min(lost, key=lambda name: abs(lost[name] - at))
-    models = pair.a, pair.b
-    return Limit(at, weakest(pair.grid, lost.items()), first, len(lost) > 1, models, by_interval=True)
-
-
-def _nearest(limits: list[Limit], first: Any) -> Limit | None:
-    """Return the limit that comes first, by min on the way up and by max on the way down, with that hazard ratio."""
-    if not limits:
-        return None
-    nearest: Limit = first(limits, key=lambda limit: limit.at)
-    return replace(nearest, hazard_ratio=nearest_to_1(limit.hazard_ratio for limit in limits))
+    ratio = _weakest(pair.grid.hazard_ratio(*end) for end in lost.items())
+    return Limit(at, ratio, first, len(lost) > 1, (pair.a, pair.b), by_interval=True)
 
 
 def over_ratios_of(grid: Grid) -> OverRatios | None:
@@ -537,8 +479,7 @@ def over_ratios_of(grid: Grid) -> OverRatios | None:
     data, leaders, models = grid.evaluation.data, grid.leaders(), rankable(grid.evaluation)
     if set(leaders.get(ALL, {})) <= {1.0} or not data.anybody_left or not models:
         return None
-    place = grid.standing(ALL, first_point(grid, ALL))
-    span = None
+    place, span = grid.standing(ALL, grid.nearest(leaders[ALL])), None
     if len(models) == 1:
         scores = [grid.values(ALL, ratio)[models[0]] for ratio in leaders[ALL]]
         span = Span(min(scores), max(scores))
@@ -547,11 +488,6 @@ def over_ratios_of(grid: Grid) -> OverRatios | None:
     return OverRatios(lines, span, by_reason, grid.missing.get((grid.primary, "reason")))
 
 
-def weakest(grid: Grid, points: Iterable[tuple[str, float]]) -> float:
-    """Return the hazard ratio nearest to 1 of some points, each with its line; NaN where none is known."""
-    return nearest_to_1(grid.hazard_ratio(line, point) for line, point in points)
-
-
-def nearest_to_1(ratios: Iterable[float]) -> float:
-    """Return the nearest to 1 of the hazard ratios that are known; NaN where there is none."""
+def _weakest(ratios: Iterable[float]) -> float:
+    """Return the hazard ratio nearest to 1 of those that are known; NaN where there is none."""
     return min(filter(isfinite, ratios), key=lambda ratio: max(ratio, 1 / ratio), default=nan)

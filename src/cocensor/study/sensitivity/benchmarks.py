@@ -8,7 +8,6 @@ from math import inf, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import (
@@ -23,7 +22,7 @@ from cocensor._checks import (
     library_of,
     row_blocks,
 )
-from cocensor._json import finite
+from cocensor._json import plain
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor._views import view
@@ -33,13 +32,8 @@ from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.cox import CoxPH, centre_and_scale
 from cocensor.estimators.influence import of_cox
 from cocensor.inference.estimates import ConfidenceInterval
-from cocensor.study.sensitivity.hidden_factor import (
-    Contrasts,
-    Covariate,
-    covariates_of,
-    hidden_hazard_ratio,
-    pair_differences,
-)
+from cocensor.study.sensitivity import hidden_factor
+from cocensor.study.sensitivity.hidden_factor import Contrasts, Covariate, hidden_hazard_ratio
 from cocensor.warnings import FitWarning, collected
 
 if TYPE_CHECKING:
@@ -49,8 +43,7 @@ if TYPE_CHECKING:
 _UNEXPLAINED = 1e-8
 # A normal prior of log hazard ratios per standard deviation, where there is no optimum without.
 _RIDGE = 1.0
-_FEW = 10
-_FEW_PER_COLUMN = 5
+_FEW, _FEW_PER_COLUMN = 10, 5
 # Shrinkage of effects: variances of the mixture, and steps to their shares.
 _SCALES, _ROUNDS = 30, 300
 
@@ -97,11 +90,9 @@ def plausible_tau(
     Given the rest, a numeric covariate is taken to have the same distribution around its mean, whatever the rest is:
     that of the residuals of its linear regression. A categorical one (or any with two values) needs less: two subjects
     alike in the rest have levels a and b with chance :math:`-2\operatorname{cov}(1_a, 1_b)` of the residuals, wherever
-    its chances are linear in the rest.
-
-    :math:`\hat\tau_j` is hardly biased: the errors of both Cox models are uncorrelated. Its size is, upwards, and that
-    of the largest most of all. So covariates are ordered, and multiples of the strongest taken, by effects shrunk for
-    their noise (``shrunken_tau``).
+    its chances are linear in the rest. :math:`\hat\tau_j` is hardly biased, as the errors of both Cox models are
+    uncorrelated, but its size is, upwards, and that of the largest most of all: so they are ordered, and multiples
+    of the strongest taken, by effects shrunk for their noise (``shrunken_tau``).
 
     Examples
     --------
@@ -124,67 +115,67 @@ def plausible_tau(
     encoding = Encoding.of(X, "X")
     values = np.ascontiguousarray(encoding.matrix(X, "X"))
     check_length(values, "X", len(outcomes), "y")
-    n_dropouts = int(outcomes.dropout.sum())
-    for count, what in ((outcomes.n_events, "event"), (n_dropouts, "dropout")):
+    counts = {"event": outcomes.n_events, "dropout": int(outcomes.dropout.sum())}
+    for what, count in counts.items():
         if not count:
             raise ValueError(
                 f"y must have events and dropouts for benchmarks of dependence, but has no {what}."
             )
-    Z, kept, notes = _independent(values, encoding.names)
+    notes = [noted("constant_in_benchmarks", covariate=name) for name in encoding.left_out]
+    Z, kept = _independent(values, encoding.names, notes)
     names = [encoding.names[k] for k in kept]
-    notes = [
-        *(noted("constant_in_benchmarks", covariate=name) for name in encoding.left_out),
-        *notes,
-        *_few(outcomes.n_events, n_dropouts, len(names)),
-    ]
-    event = _Effects.of("event", Z, outcomes, notes)
-    dropout = _Effects.of("dropout", Z, outcomes, notes)
-    covariates = covariates_of(Z, [encoding.columns[encoding.sources[k][0]] for k in kept])
-    everyone, pairs = pair_differences(Z)
-    draws = _drawn(covariates, everyone, pairs, event, dropout, n_resamples, seed, progress)
+    wanted = max(_FEW, _FEW_PER_COLUMN * len(names))
+    for what, count in counts.items():
+        if count < wanted:
+            few = noted("few_for_benchmarks", n=count, what=what, columns=len(names), wanted=wanted)
+            notes.append(few)
+    margins: tuple[WhichMargin, ...] = ("event", "dropout")
+    fits = [_effects(margin, Z, outcomes, notes) for margin in margins]
+    # All by margin: estimates and shrunken ones (2, p), influence (2, n, p).
+    estimates, influence, shrunk, sizes = (np.array(part) for part in zip(*fits, strict=True))
+    covariates = hidden_factor.covariates_of(Z, [encoding.columns[encoding.sources[k][0]] for k in kept])
+    everyone, pairs = hidden_factor.pair_differences(Z)
+    draws = _drawn(covariates, everyone, pairs, estimates, influence, n_resamples, seed, progress)
     tail = 50.0 * (1.0 - level)
-    low, high = np.percentile(draws, [tail, 100.0 - tail], axis=0)
+    ends = np.percentile(draws, [tail, 100.0 - tail], axis=0).T.tolist()
+    *intervals, interval_together = (ConfidenceInterval(low, high) for low, high in ends)
 
     benchmarks = []
-    for k, covariate in enumerate(covariates):
+    for covariate, interval in zip(covariates, intervals, strict=True):
         own, contrasts = covariate.places, covariate.contrasts
-        benchmark = Benchmark(
-            covariate.name,
-            tuple(names[place] for place in own),
-            _per_sd(Z, own, event.estimates),
-            _per_sd(Z, own, dropout.estimates),
-            contrasts.tau(event.estimates[own], dropout.estimates[own]),
-            ConfidenceInterval(float(low[k]), float(high[k])),
-            contrasts.tau(event.shrunken[own], dropout.shrunken[own]),
-        )
+        # Per standard deviation: of a column, or of what several add to the log hazard.
+        steps = estimates[:, own[0]] if own.size == 1 else (estimates[:, own] @ Z[:, own].T).std(axis=1)
+        on_event, on_dropout = np.exp(steps).tolist()
+        columns, tau = tuple(names[place] for place in own), contrasts.tau(*estimates[:, own])
+        shrunken_tau = contrasts.tau(*shrunk[:, own])
+        benchmark = Benchmark(covariate.name, columns, on_event, on_dropout, tau, interval, shrunken_tau)
         benchmarks.append((benchmark, covariate))
     benchmarks.sort(key=lambda pair: (abs(pair[0].shrunken_tau), abs(pair[0].tau)), reverse=True)
-    strongest = benchmarks[0][1]
-    together = everyone.tau(event.estimates, dropout.estimates)
+    strongest, together = benchmarks[0][1], everyone.tau(*estimates)
     return CovariateBenchmarks(
         tuple(benchmark for benchmark, _ in benchmarks),
         together,
-        ConfidenceInterval(float(low[-1]), float(high[-1])),
+        interval_together,
         # No estimate of it may be below what it is never below.
-        max(everyone.aligned(event.size * event.estimates, dropout.size * dropout.estimates), abs(together)),
+        max(everyone.aligned(*(sizes[:, None] * estimates)), abs(together)),
         len(outcomes),
-        outcomes.n_events,
-        n_dropouts,
+        counts["event"],
+        counts["dropout"],
         level,
         tuple(notes),
         strongest.contrasts,
-        (event.shrunken[strongest.places], dropout.shrunken[strongest.places]),
+        shrunk[:, strongest.places],
         library_of(X),
     )
 
 
-def _independent(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, list[int], list[Note]]:
-    """Return standardised columns that vary and are no combination of those before, their places, notes on others."""
+def _independent(values: FloatArray, names: Sequence[str], notes: list[Note]) -> tuple[FloatArray, list[int]]:
+    """Return standardised columns that vary and are no combination of those before, and their places; note others."""
     centre, scale = centre_and_scale(values)
     varies = scale > 0
     Z = (values - centre) / np.where(varies, scale, 1.0)
     left = Z.T @ Z / len(Z)
-    kept, notes = [], []
+    kept = []
     for k, name in enumerate(names):
         if not varies[k] or left[k, k] <= _UNEXPLAINED:
             code = "determined_in_benchmarks" if varies[k] else "constant_in_benchmarks"
@@ -198,87 +189,62 @@ def _independent(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, 
         raise ValueError(
             f"X has {len(kept)} independent columns, which takes {len(kept) + 2} subjects or more, but has {len(Z)}."
         )
-    return Z[:, kept], kept, notes
+    return Z[:, kept], kept
 
 
-def _few(n_events: int, n_dropouts: int, n_columns: int) -> list[Note]:
-    """Return a caution where a Cox model has little to learn from."""
-    wanted = max(_FEW, _FEW_PER_COLUMN * n_columns)
-    return [
-        noted("few_for_benchmarks", n=count, what=what, columns=n_columns, wanted=wanted)
-        for count, what in ((n_events, "event"), (n_dropouts, "dropout"))
-        if count < wanted
-    ]
+def _effects(
+    margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return log hazard ratios, the influence of subjects on them, these shrunken for their noise, and their size.
 
-
-@dataclass(frozen=True, eq=False)
-class _Effects:
-    """Log hazard ratios of one margin, the influence of subjects on them, and the effects shrunk for their noise."""
-
-    estimates: FloatArray
-    influence: FloatArray  # (n, p)
-    shrunken: FloatArray
-    size: float  # of the linear predictor, without what noise adds to its spread
-
-    @classmethod
-    def of(cls, margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]) -> _Effects:
-        model = CoxPH(of=margin)
-        try:
-            with collected(FitWarning):
-                model.fit(Z, y)
-            settled = model.converged_
-        except ValueError:  # a column says nothing of this margin, alone or beside the others
-            settled = False
-        if not settled:
-            model = CoxPH(of=margin, ridge=_RIDGE).fit(Z, y)
-            notes.append(noted("ridge_in_benchmarks", margin=margin))
-        coef, covariance = model.coef_, model.covariance_
-        # Noise alone makes a χ² of as many as there are columns.
-        strength = float(coef @ np.linalg.solve(covariance, coef))
-        size = np.sqrt(max(0.0, 1.0 - coef.size / strength)) if strength else 0.0
-        influence = of_cox(model, Z, y).coefficients
-        return cls(coef, influence, shrunken(coef, np.diag(covariance)), size)
+    That is the size of the linear predictor, without what noise adds to its spread.
+    """
+    model = CoxPH(of=margin)
+    try:
+        with collected(FitWarning):
+            model.fit(Z, y)
+        settled = model.converged_
+    except ValueError:  # a column says nothing of this margin, alone or beside the others
+        settled = False
+    if not settled:
+        model = CoxPH(of=margin, ridge=_RIDGE).fit(Z, y)
+        notes.append(noted("ridge_in_benchmarks", margin=margin))
+    coef, covariance = model.coef_, model.covariance_
+    # Noise alone makes a χ² of as many as there are columns.
+    strength = float(coef @ np.linalg.solve(covariance, coef))
+    size = np.sqrt(max(0.0, 1.0 - coef.size / strength)) if strength else 0.0
+    return coef, of_cox(model, Z, y).coefficients, shrunken(coef, np.diag(covariance)), size
 
 
 def _drawn(
     covariates: list[Covariate],
     everyone: Contrasts,
     pairs: tuple[IntArray, IntArray],
-    event: _Effects,
-    dropout: _Effects,
+    estimates: FloatArray,
+    influence: FloatArray,
     n_resamples: int,
     seed: int,
     progress: Progress | None,
 ) -> FloatArray:
     """By resample the τ of every covariate, and of all together."""
-    n = len(event.influence)
-    rng = np.random.default_rng(seed)
+    n, rng = influence.shape[1], np.random.default_rng(seed)
     spread = np.column_stack([covariate.spread for covariate in covariates])
     taus = np.empty((n_resamples, len(covariates) + 1))
     for rows in row_blocks(n_resamples, max(n, len(everyone.weights))):
         size = rows.stop - rows.start
         counts = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)])
         weights = counts / n
-        on_event = event.estimates + weights @ event.influence
-        on_dropout = dropout.estimates + weights @ dropout.influence
+        effects = estimates[:, None] + weights @ influence
         spreads = weights @ spread
         for k, covariate in enumerate(covariates):
-            own = covariate.places
-            taus[rows, k] = spreads[:, k] * covariate.contrasts.taus(on_event[:, own], on_dropout[:, own])
+            taus[rows, k] = spreads[:, k] * covariate.contrasts.taus(*effects[:, :, covariate.places])
         for k in range(size):
             together = (counts[k, pairs[0]] * counts[k, pairs[1]]).astype(np.float64)
             drawn = Contrasts(everyone.differences, together / max(together.sum(), 1.0))
-            taus[rows.start + k, -1] = drawn.tau(on_event[k], on_dropout[k])
+            taus[rows.start + k, -1] = drawn.tau(*effects[:, k])
         if progress is not None:
             progress(rows.stop, n_resamples)
     return taus
-
-
-def _per_sd(Z: FloatArray, places: npt.NDArray[np.intp], effects: FloatArray) -> float:
-    """Return the hazard ratio per standard deviation: of a column, or of what several add to the log hazard."""
-    if places.size == 1:
-        return float(np.exp(effects[places[0]]))
-    return float(np.exp((Z[:, places] @ effects[places]).std()))
 
 
 def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
@@ -303,7 +269,6 @@ def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
 
 #: Without covariates that induce more, τ is held plausible up to here, on either side of 0.
 USUAL = 0.2
-_MULTIPLES = (1, 2, 3)
 # The plausible range goes to so many times what all covariates induce, and never beyond the second.
 _TIMES_TOGETHER, _MOST_RANGE = 3.0, 0.9
 _MOST_TIMES = 100.0
@@ -313,19 +278,17 @@ _MOST_TIMES = 100.0
 class PlausibleRange:
     r"""From which to which Kendall's τ the dependence that is left is held plausible.
 
-    By default :math:`|\tau| \le \max(0.2, 3 |\tau_x|)`, where :math:`\tau_x` is what leaving out all measured
-    covariates together would induce (:func:`cocensor.plausible_tau`). It is a convention, and no bound.
+    By default :math:`|\tau| \le \max(0.2, 3 |\tau_x|)`, where :math:`\tau_x` (``together``) is what leaving out all
+    measured covariates would induce (:func:`cocensor.plausible_tau`). It is a convention, and no bound.
     """
 
     low: float
     high: float
-    #: Who decided it: the user; measured covariates, where three times what they induce is more than 0.2; or nobody.
+    #: Decided by the user; by measured covariates, where three times what they induce is more than 0.2; or by nobody.
     origin: Literal["asked", "covariates", "default"]
-    #: Why covariates say nothing, where none could.
+    #: Why covariates say nothing, and what is lacking, where none could.
     why: str | None = None
-    #: What is lacking, where covariates say nothing.
     lacking: Literal["covariates", "dropouts", "benchmarks"] | None = None
-    #: The τ that leaving out all measured covariates would induce.
     together: float | None = None
 
     @classmethod
@@ -336,17 +299,15 @@ class PlausibleRange:
         stated: tuple[float, float] | None,
     ) -> PlausibleRange:
         """Return the range given, that of measured covariates, or the default one; and why covariates say nothing."""
-        low, high = stated or (-USUAL, USUAL)
         if not isinstance(benchmarks, ValueError):
             low, high = stated or benchmarks.range
             wide: Literal["covariates", "default"] = "covariates" if high > USUAL else "default"
             return cls(low, high, "asked" if stated else wide, together=benchmarks.together)
         samples = evaluation.data.samples
-        lacking: Literal["covariates", "dropouts", "benchmarks"] = "benchmarks"
-        if samples.x_test is None:
-            lacking = "covariates"
-        elif not samples.y_test.dropout.any():
-            lacking = "dropouts"
+        lacking: Literal["covariates", "dropouts", "benchmarks"] = "covariates"
+        if samples.x_test is not None:
+            lacking = "benchmarks" if samples.y_test.dropout.any() else "dropouts"
+        low, high = stated or (-USUAL, USUAL)
         return cls(low, high, "asked" if stated else "default", str(benchmarks), lacking)
 
 
@@ -356,17 +317,13 @@ class Benchmark:
 
     Attributes
     ----------
-    name : str
-        The covariate; for a categorical one, the column that its indicators come from.
-    columns : tuple of str
-        Its columns: the indicators of a categorical one, else itself.
+    name, columns : str, tuple of str
+        The covariate, and its columns: the indicators of a categorical one, else itself.
     hazard_ratio_event, hazard_ratio_dropout : float
         Per standard deviation of the covariate in the sample, given all others, by Cox models. Of several indicators:
         per standard deviation of what they add to the log hazard, and then never below 1.
-    tau : float
-        Kendall's τ that leaving it out induces, at the estimated effects: hardly biased, but its size is, upwards.
-    interval : ConfidenceInterval
-        Of τ, by the bootstrap.
+    tau, interval : float, ConfidenceInterval
+        Kendall's τ that leaving it out induces, at the estimated effects, and its interval by the bootstrap.
     shrunken_tau : float
         τ at effects that are drawn to 0 by as much as their noise makes them stick out among all covariates.
 
@@ -397,8 +354,7 @@ class CovariateBenchmarks:
     aligned : float
         What all together would induce if both linear predictors ranked every pair of subjects alike; with Wald's χ² of
         its p effects, the spread of each is multiplied by √(1 − p/χ²), as the rest of it is noise.
-    n, n_events, n_dropouts : int
-    confidence_level : float
+    n, n_events, n_dropouts, confidence_level : int, float
     notes : tuple of Note
         What was left out, and what makes the benchmarks doubtful.
 
@@ -416,9 +372,9 @@ class CovariateBenchmarks:
     n_dropouts: int
     confidence_level: float
     notes: tuple[Note, ...]
-    #: How subjects differ in the strongest covariate, and its shrunken effects on event and dropout.
+    #: How subjects differ in the strongest covariate, and its shrunken effects on event and dropout, (2, columns).
     contrasts: Contrasts = field(repr=False)
-    effects: tuple[FloatArray, FloatArray] = field(repr=False)
+    effects: FloatArray = field(repr=False)
     library: Any = field(default=None, repr=False)
 
     @property
@@ -429,28 +385,23 @@ class CovariateBenchmarks:
     @property
     def multiples(self) -> dict[int, float]:
         """τ that a factor like the strongest covariate would induce, with 1, 2 and 3 times its log hazard ratios."""
-        return {times: self._multiple(times) for times in _MULTIPLES}
+        return {times: self._multiple(times) for times in (1, 2, 3)}
 
     def multiple_for(self, tau: float) -> float:
         """By how much the log hazard ratios of the strongest covariate must be multiplied to induce a τ of this size.
 
-        Infinite where no multiple up to 100 does: the covariate has no effect beyond noise, or says too
-        few subjects apart.
+        Infinite where no multiple up to 100 does: the covariate has no effect beyond noise, or varies too little.
         """
         from scipy.optimize import brentq  # late: it takes a moment
 
-        size = abs(check_number(tau, "tau"))
-        if size >= 1.0:
-            raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
+        size = abs(check_number(tau, "tau", lower=-1.0, upper=1.0))
         if size == 0.0:
             return 0.0
         grid, sizes = self._sizes
-        enough = sizes >= size
-        if not enough.any():
+        if not size <= sizes.max():
             return inf
-        first = int(np.argmax(enough))
-        low = grid[first - 1] if first else 0.0
-        return float(brentq(lambda times: abs(self._multiple(times)) - size, low, grid[first]))
+        first = int(np.argmax(sizes >= size))
+        return float(brentq(lambda times: abs(self._multiple(times)) - size, grid[first - 1], grid[first]))
 
     def hidden(self, taus: Iterable[float]) -> dict[float, float]:
         """By τ the hazard ratio per standard deviation of a hidden factor that induces it: `hidden_hazard_ratio`."""
@@ -483,28 +434,19 @@ class CovariateBenchmarks:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        return {
-            "n": self.n,
+        same = ("n", "confidence_level", "together", "together_interval", "aligned", "range", "statement")
+        numbers = {name: getattr(self, name) for name in same} | {
             "events": self.n_events,
             "dropouts": self.n_dropouts,
-            "confidence_level": self.confidence_level,
-            "benchmarks": [
-                vars(benchmark) | {"columns": list(benchmark.columns), "interval": list(benchmark.interval)}
-                for benchmark in self.benchmarks
-            ],
-            "together": self.together,
-            "together_interval": list(self.together_interval),
-            "aligned": self.aligned,
+            "benchmarks": list(map(vars, self.benchmarks)),
             "multiples": {str(times): tau for times, tau in self.multiples.items()},
             "hidden": [
-                {"tau": tau, "hazard_ratio": ratio, "multiple": finite(times)}
+                {"tau": tau, "hazard_ratio": ratio, "multiple": self.multiple_for(tau)}
                 for tau, ratio in self.hidden(np.arange(1, 10) / 10).items()
-                for times in [self.multiple_for(tau)]
             ],
-            "range": list(self.range),
-            "statement": self.statement,
             "notes": [note.to_dict() for note in self.notes],
         }
+        return dict(plain(numbers))
 
     def __repr__(self) -> str:
         return escaped(view("text.sensitivity.plausible_tau_as_text")(self))
@@ -512,9 +454,8 @@ class CovariateBenchmarks:
     @cached_property
     def _sizes(self) -> tuple[FloatArray, FloatArray]:
         """Multiples, and |τ| that they induce."""
-        grid = np.geomspace(1e-3, _MOST_TIMES, 200)
+        grid = np.append(0.0, np.geomspace(1e-3, _MOST_TIMES, 200))
         return grid, np.abs([self._multiple(times) for times in grid])
 
     def _multiple(self, times: float) -> float:
-        on_event, on_dropout = self.effects
-        return self.contrasts.tau(times * on_event, times * on_dropout)
+        return self.contrasts.tau(*(times * self.effects))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped, frame_of_rows
-from cocensor._json import finite, plain
+from cocensor._json import plain
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.data import RiskTable
@@ -22,18 +22,12 @@ from cocensor.metrics import CumulativeDynamicAUC, Metric
 from cocensor.study.data import DEFAULT_LEVEL
 from cocensor.study.evaluation import NOT_ASKED, Evaluation
 from cocensor.study.ranking import rankable
-from cocensor.study.sensitivity.extremes import (
-    NO_DIFFERENCE,
-    Dropouts,
-    Extremes,
-    extremes_of_auc,
-    extremes_of_mean,
-)
+from cocensor.study.sensitivity.extremes import NO_DIFFERENCE, Dropouts, extremes_of_auc, extremes_of_mean
 from cocensor.warnings import HorizonWarning, collected
 
 # Bounds and values that are computed otherwise differ by rounding.
 _ROUNDING = 1e-12
-_ERRORS = ("low_error", "high_error")
+_ENDS = ("low", "high", "low_error", "high_error")
 
 
 @dataclass(frozen=True)
@@ -42,10 +36,8 @@ class Bound:
 
     Attributes
     ----------
-    low, high : float
-        Both are attained by some event times after the dropouts. NaN where there is no bound.
-    low_error, high_error : float
-        Their standard errors; NaN where there is none.
+    low, high, low_error, high_error : float
+        Both are attained by some event times after the dropouts; and their standard errors. NaN where there is none.
     missing : str or None
         Why there is no bound, or no standard error.
     range : pair of float
@@ -85,8 +77,8 @@ class Bound:
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """The interval that covers the true value, wherever within the bounds, with this chance in large samples.
 
-        The bounds widened by :func:`imbens_manski_constant` standard errors. The lower bound is below the upper one in
-        every sample, so that the constant is valid. NaN where there are no standard errors; ``missing`` says why.
+        The bounds widened by :func:`imbens_manski_constant` standard errors, which is valid as the lower bound is below
+        the upper one in every sample. NaN where there are no standard errors; ``missing`` says why.
         """
         error = float(np.maximum(self.low_error, self.high_error))
         constant = imbens_manski_constant(self.width, error, level)
@@ -116,22 +108,17 @@ class Bounds:
     Made by :meth:`Evaluation.bounds`. A subject that dropped out at c had its event at one unknown time after c, which
     is taken to be the best for a model, or the worst. The score under every imputation of the event times lies within,
     and so does the score by the true ones. An administrative censoring is independent, as marked: it is weighted, as
-    IPCW weighs a censoring, and not bounded. Weighted bounds hold the scores on average.
-
-    Bounds of a difference are sharp as well, and much narrower than the difference of bounds: both models face the same
-    event times.
+    IPCW weighs a censoring, and not bounded. Weighted bounds hold the scores on average. Bounds of a difference are
+    much narrower than the difference of bounds: both models face the same event times.
 
     Attributes
     ----------
-    metric : Metric
-    models : tuple of str
+    metric, models : Metric, tuple of str
     level : float or None
         The level of intervals in the table and in words; None where none were wanted.
     notes : tuple of Note
-    time_axis : TimeAxis
-        What time is called, and its unit.
-    risk_table : RiskTable or None
-        How many of the test sample are at risk.
+    time_axis, risk_table : TimeAxis, RiskTable or None
+        What time is called, and its unit; and how many of the test sample are at risk.
 
     Examples
     --------
@@ -165,10 +152,10 @@ class Bounds:
 
     def __getitem__(self, models: str | tuple[str, str]) -> Bound:
         """The bound of a model, or of the score of the first minus that of the second."""
-        key, turned = self._key(models)
+        key = self._key(models)
         if len(key) == 2 and key[0] == key[1]:
             return Bound(0.0, 0.0, 0.0, 0.0)
-        return -self._found[key] if turned else self._found[key]
+        return self._found[key] if key in self._found else -self._found[key[::-1]]
 
     def over_time(self, a: str, b: str | None = None) -> BoundCurve:
         """The bounds at each time of the evaluation, of a model or of its score minus that of another.
@@ -176,15 +163,17 @@ class Bounds:
         Sharp for each time alone. Not all of a curve can be attained at once, as each event happens at one time: their
         average over time is wider than the bounds of the average.
         """
-        key, turned = self._key(a if b is None else (a, b))
+        key = self._key(a if b is None else (a, b))
         if not self._curves:
             raise ValueError(
                 f"metric must have values over time to be bounded, but {self.metric.name!r} has none."
             )
-        if key not in self._curves:
+        if key in self._curves:
+            return self._curves[key]
+        if key[::-1] not in self._curves:
             raise ValueError(f"models must be two, or one with survival curves, but are {' and '.join(key)}.")
-        curve = self._curves[key]
-        return BoundCurve(curve.times, -curve.high, -curve.low) if turned else curve
+        times, low, high = self._curves[key[::-1]]
+        return BoundCurve(times, -high, -low)
 
     def certain(self, a: str, b: str, level: float | None = None) -> str | None:
         """Which of two models is better whatever the dependence; None where that is open, or it is no contender.
@@ -205,93 +194,71 @@ class Bounds:
 
     @property
     def statement(self) -> str:
-        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
-
-        By the bounds in this sample where no intervals were asked for.
-        """
+        """Who beats whom whatever the dependence, by intervals where they were asked for, and how much is open else."""
         return view("text.bounds.bounds_in_words")(self)
 
     def table(self) -> Any:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
         rows = [(name, None, *self._row(self[name]), None) for name in self.models]
         rows += [(a, b, *self._row(self[a, b]), self.certain(a, b, self.level)) for a, b in self.pairs]
-        columns = ("model", "against", "low", "high", *_ERRORS, "interval_low", "interval_high", "better")
+        columns = ("model", "against", *_ENDS, "interval_low", "interval_high", "better")
         return frame_of_rows(columns, rows, self.library)
 
     def _row(self, bound: Bound) -> tuple[float, ...]:
-        interval = bound.confidence_interval(self.level or DEFAULT_LEVEL)
-        return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
+        ends = (getattr(bound, name) for name in _ENDS)
+        return *ends, *bound.confidence_interval(self.level or DEFAULT_LEVEL)
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds of all models and pairs; returns the axes (a :class:`~cocensor.views.plots.ForestDisplay`)."""
         return view("plots.ForestDisplay").from_bounds(self).plot(ax=ax)
 
     def plot_over_time(self, minus: str | None = None, ax: Any = None, *, at_risk: bool = True) -> Any:
-        """Bounds at each time, or those of differences from one model; returns the axes.
-
-        See :class:`~cocensor.views.plots.CurveDisplay`.
-        """
+        """Bounds at each time, or of differences from one model, by :class:`~cocensor.views.plots.CurveDisplay`."""
         return view("plots.CurveDisplay").from_bounds(self, minus=minus).plot(ax=ax, at_risk=at_risk)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as JSON can hold them; curves over time are each for itself sharp."""
-        return {
-            "metric": self.metric.name,
-            "label": self.metric.label,
-            "direction": self.metric.direction,
-            "at": self.metric.at,
-            "level": self.level,
+        of_metric = {name: getattr(self.metric, name) for name in ("label", "direction", "at")}
+        pairs = [
+            {"a": a, "b": b, **self._numbers((a, b)), "certain": self.certain(a, b)}
+            | {"certain_by_interval": self.certain(a, b, self.level)}
+            for a, b in self.pairs
+        ]
+        numbers = {"metric": self.metric.name, **of_metric, "level": self.level} | {
             "models": {name: self._numbers(name) for name in self.models},
-            "pairs": [
-                {
-                    "a": a,
-                    "b": b,
-                    **self._numbers((a, b)),
-                    "certain": self.certain(a, b),
-                    "certain_by_interval": self.certain(a, b, self.level),
-                }
-                for a, b in self.pairs
-            ],
-            "times": next(iter(self._curves.values())).times.tolist() if self._curves else None,
+            "pairs": pairs,
+            "times": next((curve.times for curve in self._curves.values()), None),
             "statement": self.statement,
             "notes": [note.to_dict() for note in self.notes],
         }
+        return dict(plain(numbers))
 
     def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
-        bound, curve = self[models], self._curves.get(self._key(models)[0])
-        ends = () if curve is None else ("low", "high")
-        return {
-            **{name: finite(getattr(bound, name)) for name in ("low", "high", *_ERRORS)},
-            "interval": plain(np.array(bound.confidence_interval(self.level or DEFAULT_LEVEL))),
-            "missing": bound.missing,
-            "curve": {end: plain(getattr(curve, end)) for end in ends} or None,
-        }
+        bound, curve = self[models], self._curves.get(self._key(models))
+        interval = bound.confidence_interval(self.level or DEFAULT_LEVEL)
+        numbers = {name: getattr(bound, name) for name in (*_ENDS, "missing")}
+        return numbers | {"interval": interval, "curve": curve and {"low": curve.low, "high": curve.high}}
 
     def __repr__(self) -> str:
         return escaped(view("text.bounds.bounds_as_text")(self))
 
-    def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
-        """Return the models in the order of the evaluation, and whether that is not the order given."""
+    def _key(self, models: str | tuple[str, str]) -> tuple[str, ...]:
+        """Return the names of one or two models."""
         key = models if isinstance(models, tuple) else (models,)
         if len(key) not in (1, 2):
             raise ValueError(f"models must be one or two, but are {len(key)}.")
         for name in key:
             check_choice(name, "model", self.models)
-        turned = len(key) == 2 and self.models.index(key[0]) > self.models.index(key[1])
-        return (key[::-1] if turned else key), turned
+        return key
 
 
 def has_bounds(metric: Metric) -> bool:
     """Whether sharp bounds by a metric can be computed: a mean of losses, or the AUC at one time."""
-    return metric.mean_of_losses or _is_auc_at_one_time(metric)
+    return metric.mean_of_losses or (isinstance(metric, CumulativeDynamicAUC) and metric.at is not None)
 
 
 def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
-    """Bounds of all models by a metric, and of all their differences; see :class:`Bounds`.
-
-    Of a metric that is a mean of losses (the Brier and log scores, at one time or averaged, net benefit, the
-    absolute error), and of the AUC at one time, of each model alone.
-    """
+    """Return the bounds of all models by a metric, and of all their differences but those of AUCs."""
     if not has_bounds(metric):
         raise ValueError(
             "metric must be a mean of losses, such as 'ibs' or 'brier', or the AUC at one time, but is "
@@ -307,21 +274,26 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         why = "a single subject gives no standard error"
     with collected(HorizonWarning) as warned:
         open_ = Dropouts.of(data.samples, grid)
-        if _is_auc_at_one_time(metric):
+        if isinstance(metric, CumulativeDynamicAUC):
             extremes = extremes_of_auc(metric, open_, read, why is None)
         else:
             extremes = extremes_of_mean(metric, open_, read, why is None)
+    keys = _models_and_pairs(tuple(read))
     no_curves = Bound(np.nan, np.nan, missing="it does not predict what is scored")
-    by_models = dict.fromkeys(_models_and_pairs(data.models), no_curves)
-    by_models |= _by_models(_models_and_pairs(tuple(read)), extremes, metric, why)
-    curves = (
-        () if extremes.curves is None else zip(_models_and_pairs(tuple(read)), *extremes.curves, strict=True)
-    )
+    bounds = dict.fromkeys(_models_and_pairs(data.models), no_curves)
+    ends = zip(keys, *extremes.values.tolist(), *extremes.errors.tolist(), strict=True)
+    for key, low, high, low_error, high_error in ends:
+        reason = why
+        if np.isnan(low):
+            reason = NO_DIFFERENCE if len(key) == 2 else metric.undefined
+        cut = metric.range if len(key) == 1 else (-np.inf, np.inf)
+        bounds[key] = Bound(low, high, low_error, high_error, reason, cut)
+    curves = () if extremes.curves is None else zip(keys, *extremes.curves, strict=True)
     return Bounds(
         metric,
         data.models,
         data.confidence_level,
-        by_models,
+        bounds,
         {key: BoundCurve(grid.times, low, high) for key, low, high in curves},
         tuple(noted("warned", why=text) for text in warned),
         data.library,
@@ -333,21 +305,3 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
 
 def _models_and_pairs(models: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [*((name,) for name in models), *combinations(models, 2)]
-
-
-def _by_models(
-    keys: list[tuple[str, ...]], extremes: Extremes, metric: Metric, why: str | None
-) -> dict[tuple[str, ...], Bound]:
-    errors = np.full_like(extremes.values, np.nan) if extremes.errors is None else extremes.errors
-    bounds = {}
-    for key, low, high, low_error, high_error in zip(keys, *extremes.values, *errors, strict=True):
-        reason = why
-        if np.isnan(low):
-            reason = NO_DIFFERENCE if len(key) == 2 else metric.undefined
-        cut = metric.range if len(key) == 1 else (-np.inf, np.inf)
-        bounds[key] = Bound(float(low), float(high), float(low_error), float(high_error), reason, cut)
-    return bounds
-
-
-def _is_auc_at_one_time(metric: Metric) -> TypeGuard[CumulativeDynamicAUC]:
-    return isinstance(metric, CumulativeDynamicAUC) and metric.at is not None

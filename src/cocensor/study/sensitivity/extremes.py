@@ -1,32 +1,24 @@
-r"""Sharp bounds of scores: every dropout has its event where that is the best for a model, or the worst.
+"""Sharp bounds of scores: every dropout has its event where that is the best for a model, or the worst.
 
 **A mean of losses, and the difference of two.** A dropout with its event in step m contributes a fixed sum and a
 running sum of :math:`w_k (x_k - y_k)`, the losses if event-free minus if not, extremised over m for each subject:
 the theory page on sensitivity derives it. The extremes of the mean are the means of the extremes, and are attained.
 
-**The AUC at one time.** With weights w, cases i and controls j it is :math:`v = N/D`, :math:`N = \sum w_i w_j K_{ij}`,
-:math:`D = \sum w_i w_j`, :math:`K_{ij} = 1[M_i > M_j] + \tfrac12 1[M_i = M_j]`. *The highest AUC is attained by a
-threshold*: of the dropouts those with a marker above are cases, the others controls.
-
-Proof. Let v be the highest AUC; if it is 0, every assignment has it. An assignment that attains it maximises
-:math:`N - vD`. Hold all but two dropouts fixed, with markers :math:`M_i > M_j`. Each gains, per unit of its weight,
-:math:`g = \sum_{controls} w_l (K_{\cdot l} - v)` as a case and :math:`h = \sum_{cases} w_l (K_{l \cdot} - v)` as a
-control, where :math:`g_i \ge g_j` and :math:`h_i \le h_j`. Suppose i is a control and j a case, and that this is best.
-It is no worse than both as controls: :math:`h_j \le g_j - w_i v`; nor than both as cases: :math:`g_i \le h_i - w_j v`.
-So :math:`g_j \le g_i \le h_i - w_j v \le h_j - w_j v \le g_j - (w_i + w_j) v`, which is false for v > 0.
+**The AUC at one time.** The highest is attained by a threshold, as the same page proves: of the dropouts those with a
+marker above are cases, the others controls. The lowest is 1 minus the highest of the negative marker. All thresholds
+are tried by running sums.
 
 Of dropouts with equal markers some may be cases and some controls, which is better where v is below ½. With equal
 weights only their number matters, so they are tried one after the other. With unequal ones, as those of administrative
 censoring are, the bound can then be off a little: by about the square of a subject's share of all weight.
-
-The lowest AUC is 1 minus the highest of the negative marker. All thresholds are tried by running sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,7 +32,6 @@ from cocensor.adjustments.weights import Tile, by_cut
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
-from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics import Metric
 from cocensor.metrics.auc import CumulativeDynamicAUC
@@ -57,16 +48,13 @@ NO_DIFFERENCE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Extremes:
-    """Lower and upper bounds, (2, values): of all models, then of all pairs of them in the order of combinations.
-
-    ``errors`` are their standard errors, ``curves`` the bounds at each time for itself, (2, values, times), where there
-    are values over time.
-    """
+class Extremes(NamedTuple):
+    """Lower and upper bounds, (2, values): of all models, then of all pairs of them in the order of combinations."""
 
     values: FloatArray
-    errors: FloatArray | None = None
+    #: Standard errors; NaN where none were wanted.
+    errors: FloatArray
+    #: Bounds at each time for itself, (2, values, times), where there are values over time.
     curves: FloatArray | None = None
 
 
@@ -84,8 +72,7 @@ class Dropouts:
     y: Survival
     #: Those who dropped out before the last time, in the order of their ``cut``.
     rows: Rows
-    #: Of these, the number of sorted times before the dropout, and that of times up to it: at the time of dropout
-    #: itself a subject is known to be event-free.
+    #: Of these, the numbers of sorted times before the dropout, and up to it, when a subject is known to be event-free.
     cut: IntArray
     first: IntArray
 
@@ -94,11 +81,11 @@ class Dropouts:
         """Return the dropouts of the test sample, with weights at some times."""
         test, train = samples.y_test, samples.y_train
         y = _first_of_both(test)
-        if test.administrative is None or not test.administrative.any():
+        if not np.any(test.administrative):
             status = Oracle(test.time).fit(y).weights(y, grid)
         else:
             # A training sample that marks nobody says nothing about the end of the study.
-            marked = train is not None and train.administrative is not None and train.administrative.any()
+            marked = train is not None and np.any(train.administrative)
             samples = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
             status = samples.weights(samples.fit(IPCW(), {}), grid)
         if status.valid_until <= grid.last:
@@ -143,44 +130,44 @@ def extremes_of_mean(
     keys: list[Key] = [*((m,) for m in numbers), *combinations(numbers, 2)]
     at_dropout = np.array([score.value for score in scores.values()])
     base = influence(status, linearised, open_.y) if with_errors else None
-    over_time = None
+    over_time, curves = None, list[FloatArray]()
     if metric.curve_label is not None:
         over_time = status.grid.by_sorted(np.array([score.curve for score in scores.values()]))
+    values, errors = np.full((2, 2, len(keys)), np.nan)
+    nothing = np.broadcast_to(0.0, (status.n, 1))
     lot, step = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size)), max(1, _AT_ONCE // max(1, status.n))
-    values, errors, curves = list[FloatArray](), list[FloatArray](), list[FloatArray]()
     for start in range(0, len(keys), lot):
-        some = keys[start : start + lot]
+        some, columns = keys[start : start + lot], slice(start, start + lot)
         # What makes values of models into those of models and pairs, (models, values).
         contrasts = np.array(list(_of(some, np.eye(len(predictions))))).T
-        gains, gains_over_time = _gains(open_, part.functionals, some, contrasts, over_time is not None)
-        values.append(at_dropout @ contrasts + gains @ open_.weights)
-        if base is not None:
-            places = [(side, slice(k, k + step)) for side in range(2) for k in range(0, len(some), step)]
-            parts = [
-                _errors(base.combined(contrasts[:, place]), gains[side, place], open_)
-                for side, place in places
-            ]
-            errors.append(np.concatenate(parts).reshape(2, len(some)))
-        if over_time is not None and gains_over_time is not None:
-            curves.append(status.grid.restore(contrasts.T @ over_time + gains_over_time))
-    return Extremes(
-        np.concatenate(values, axis=1),
-        np.concatenate(errors, axis=1) if errors else None,
-        np.concatenate(curves, axis=1) if curves else None,
-    )
+        if over_time is not None:
+            curves.append(np.repeat((contrasts.T @ over_time)[None], 2, axis=0))
+        gains = _gains(open_, part.functionals, some, curves[-1] if curves else None)
+        values[:, columns] = at_dropout @ contrasts + gains @ open_.weights
+        if base is None:
+            continue
+        # Which event time is extreme depends on the losses alone, so that a bound is linear in the weights. After a
+        # dropout its weight stays: all that it gains may count at the last time.
+        for side, k in product(range(2), range(0, len(some), step)):
+            few = slice(k, k + step)
+            by_event = np.zeros((len(gains[side, few]), status.n, 1))
+            by_event[:, open_.rows, 0] = -gains[side, few]
+            gradients = tuple(DenseGradient(nothing, of_bound) for of_bound in by_event)
+            lost = influence(open_.last, Functionals(gradients, np.ones((1, 1))), open_.y)
+            errors[side, columns][few] = (base.combined(contrasts[:, few]) - lost).standard_errors
+    return Extremes(values, errors, status.grid.restore(np.concatenate(curves, axis=1)) if curves else None)
 
 
 def _gains(
-    open_: Dropouts, functionals: Functionals, keys: list[Key], contrasts: FloatArray, over_time: bool
-) -> tuple[FloatArray, FloatArray | None]:
+    open_: Dropouts, functionals: Functionals, keys: list[Key], curves: FloatArray | None
+) -> FloatArray:
     """Return the gains of the bounds over the scores with an event from the time of dropout on.
 
-    They are for each of the dropouts, (2, values, dropouts), without its weight; and for each time and all of them,
-    (2, values, times).
+    They are for each of the dropouts, (2, values, dropouts), without its weight; those for each time and all of them
+    are added to ``curves``, (2, values, times).
     """
-    n_times, size = open_.status.grid.sorted.size, len(keys)
-    by_subject = np.empty((2, size, open_.rows.size))
-    curves = np.zeros((2, size, n_times)) if over_time else None
+    n_times = open_.status.grid.sorted.size
+    by_subject = np.empty((2, len(keys), open_.rows.size))
     n_models = len(functionals.gradients)
     for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
         start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
@@ -205,26 +192,10 @@ def _gains(
             running.min(axis=1, initial=0.0, out=by_subject[0, f, some])
             running.max(axis=1, initial=0.0, out=by_subject[1, f, some])
         if certain is not None:
-            by_subject[:, :, some] += contrasts.T @ (certain @ over)
+            by_subject[:, :, some] += list(_of(keys, certain @ over))
             if curves is not None:
-                curves[:, :, columns] += contrasts.T @ (weights @ certain)
-    return by_subject, curves
-
-
-def _errors(base: Influence, gains: FloatArray, open_: Dropouts) -> FloatArray:
-    """Return the standard errors of bounds with these gains by subject, from the influence on the scores without.
-
-    Which event time is extreme depends on the losses alone, so that a bound is linear in the weights.
-    """
-    nothing = np.broadcast_to(0.0, (open_.status.n, 1))
-    gradients = []
-    for gain in gains:
-        by_event = np.zeros((open_.status.n, 1))
-        by_event[open_.rows, 0] = -gain
-        gradients.append(DenseGradient(nothing, by_event))
-    # After a dropout its weight stays: all that it gains may count at the last time.
-    lost = influence(open_.last, Functionals(tuple(gradients), np.ones((1, 1))), open_.y)
-    return (base - lost).standard_errors
+                curves[:, :, columns] += list(_of(keys, weights @ certain))
+    return by_subject
 
 
 def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:
@@ -254,8 +225,7 @@ def extremes_of_auc(
                 continue
             event[unknown[cases]], event_free[unknown[~cases]] = weights[cases], weights[~cases]
             [(_, assigned)] = sections(status, Tile(tile.columns, event_free[:, None], event[:, None]), model)
-            value, by_free, by_event, _ = metric.linear(assigned)
-            values[side, m] = value
+            values[side, m], by_free, by_event, _ = metric.linear(assigned)
             if with_errors:
                 # The weight of a dropout is that of an event, also where it counts as a control. Which assignment is
                 # best moves with the weights, but does not move the AUC at first order.
@@ -264,7 +234,7 @@ def extremes_of_auc(
                 gradient = DenseGradient(by_free[:, None], by_event[:, None])
                 moved = influence(status, Functionals((gradient,), np.ones((1, 1))), open_.y)
                 errors[side, m] = moved.standard_errors[0]
-    return Extremes(values, errors if with_errors else None)
+    return Extremes(values, errors)
 
 
 def _cases_of_highest(

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise, product
+from itertools import groupby, pairwise, zip_longest
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._checks import FloatArray, check_choice
+from cocensor._checks import check_choice
 from cocensor._notes import Note
-from cocensor.inference.along_axis import (
-    AxisCurve,
-    Lead,
-    SignChange,
-    Uncertainty,
-    check_range,
-    lead,
-    tipping_points,
-    uncertainty,
-)
+from cocensor.inference import along_axis
+from cocensor.inference.along_axis import AxisCurve, Lead, SignChange, Uncertainty
 from cocensor.inference.bands import Band, simultaneous_quantile
 from cocensor.inference.comparisons import Comparison, compare
 from cocensor.inference.estimates import Estimate, Estimates
@@ -35,6 +28,7 @@ from cocensor.study.scores import AdjustmentScores
 ALL = "all"
 #: By adjustment, line and point.
 Answers = dict[str, dict[str, dict[float, AdjustmentScores]]]
+ModelsByPoint = dict[str, dict[float, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +46,10 @@ class Pair:
     def lead(self, line: str | None = None) -> Lead | None:
         """How far one of the two is better beyond chance, outward from independence; by default on all lines.
 
-        See :func:`cocensor.inference.lead`: a fixed sequence of tests, which needs no correction. None where they
-        cannot be distinguished at independence, or the better one may not be called best. ``sign`` is that of
-        score(a) − score(b).
+        By :func:`cocensor.inference.lead`; ``sign`` is that of score(a) − score(b). None where they cannot be
+        distinguished at independence, or the better one may not be called best.
         """
-        positions = lead(self.curves, line)
+        positions = along_axis.lead(self.curves, line)
         if positions is None or self.better(positions.sign) not in rankable(self.grid.evaluation):
             return None
         return positions.on(self.grid.at_position)
@@ -67,7 +60,8 @@ class Pair:
 
     def tipping_points(self, line: str | None = None) -> tuple[SignChange, ...]:
         """Where the order of the two turns, with intervals, nearest to independence first."""
-        return tuple(point.on(self.grid.at_position) for point in tipping_points(self.curves, line))
+        points = along_axis.tipping_points(self.curves, line)
+        return tuple(point.on(self.grid.at_position) for point in points)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,26 +99,29 @@ class Grid:
         """The point that lies there; a ratio of the grid comes back as it was."""
         return float(f"{math.exp(position):.12g}") if self.is_of_ratios else position
 
+    def nearest(self, points: Iterable[float]) -> float:
+        """The point nearest to independence, the higher one of two."""
+        position = self.position
+        return min(points, key=lambda point: (abs(position(point)), -position(point)))
+
     @property
     def primary(self) -> str:
         """The primary adjustment of the evaluation, or the first with an answer here, by preference a voting one."""
         order = (self.evaluation.primary, *counted(self.evaluation), *self.answers)
         return next(name for name in order if name in self.answers)
 
-    # --- at one point ----------------------------------------------------------------------------------
-
     def values(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, float]:
         """The scores of the models at one point; those without one are missing."""
-        by, answer = metric_of(self.evaluation, metric).name, self._answer(line, point, adjustment)
+        by, answer = metric_of(self.evaluation, metric).name, self._lines(adjustment).get(line, {}).get(point)
         return {} if answer is None else {model: value.value for model, value in answer.values[by].items()}
 
     def errors(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> Estimates | None:
         """The scores at one point with their errors; None where there is none."""
-        answer = self._answer(line, point, adjustment)
+        answer = self._lines(adjustment).get(line, {}).get(point)
         return None if answer is None else answer.errors.get(metric_of(self.evaluation, metric).name)
 
     def standing(
@@ -148,10 +145,10 @@ class Grid:
         """The score of a minus that of b at one point of the grid; NaN where one of them has none."""
         for model in (a, b):
             check_choice(model, "model", self.evaluation.models)
-        check_choice(line, "line" if self.is_of_ratios else "family", self.lines)
+        line_name, name = ("line", "ratio") if self.is_of_ratios else ("family", "tau")
+        check_choice(line, line_name, self.lines)
         if point not in self.points:
             grid = ", ".join(f"{at:g}" for at in self.points)
-            name = "ratio" if self.is_of_ratios else "tau"
             raise ValueError(f"{name} must be a point of the grid, which has {grid}, but is {point!r}.")
         errors = self.errors(line, point, metric, adjustment)
         if errors is not None and {a, b} <= set(errors.names):
@@ -170,95 +167,105 @@ class Grid:
         if self.is_of_ratios:
             return point
         check_choice(line, "family", self.lines)
-        along = self._lines(adjustment).get(line, {})
-        ratios = {0.0: 1.0} | {at: answer.hazard_ratio or np.nan for at, answer in along.items() if at != 0}
-        taus = sorted(ratios)
-        logs = np.log([ratios[at] for at in taus])
-        return float(np.exp(np.interp(point, taus, logs, left=np.nan, right=np.nan)))
+        along = self._lines(adjustment).get(line, {}).items()
+        ratios = {at: answer.hazard_ratio or np.nan for at, answer in along} | {0.0: 1.0}
+        taus, values = zip(*sorted(ratios.items()), strict=True)
+        return float(np.exp(np.interp(point, taus, np.log(values), left=np.nan, right=np.nan)))
 
-    # --- over all points -------------------------------------------------------------------------------
+    def leaders(self, metric: str | None = None, adjustment: str | None = None) -> ModelsByPoint:
+        """The models with the best score by line and point; nobody where no model may be ranked."""
+        return self._of_standings(attrgetter("leaders"), metric, adjustment)
 
-    def leaders(
-        self, metric: str | None = None, adjustment: str | None = None
-    ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The model with the best score by line and point, whether or not it can be distinguished from others.
-
-        Where no model may be ranked, nobody, at every point that has a score.
-        """
-        return {
-            line: {point: place.leaders for point, place in by_point.items()}
-            for line, by_point in self._standings(metric, adjustment).items()
-        }
-
-    def best(
-        self, metric: str | None = None, adjustment: str | None = None
-    ) -> dict[str, dict[float, tuple[str, ...]]]:
+    def best(self, metric: str | None = None, adjustment: str | None = None) -> ModelsByPoint:
         """The models that cannot be distinguished from the best by line and point."""
-        return {
-            line: {point: place.best for point, place in by_point.items()}
-            for line, by_point in self._standings(metric, adjustment).items()
-        }
+        return self._of_standings(attrgetter("best"), metric, adjustment)
 
-    def _standings(self, metric: str | None, adjustment: str | None) -> dict[str, dict[float, Standing]]:
-        """By line and point the standing, where a model that may be ranked has a score, or any if none may be."""
-        able, standings = rankable(self.evaluation), dict[str, dict[float, Standing]]()
+    def _of_standings(
+        self, models: Callable[[Standing], tuple[str, ...]], metric: str | None, adjustment: str | None
+    ) -> ModelsByPoint:
+        """Return models of each standing where a model that may be ranked has a score, or any if none may be."""
+        able, chosen = rankable(self.evaluation), ModelsByPoint()
         for line, answers in self._lines(adjustment).items():
             for point in answers:
                 place = self.standing(line, point, metric, adjustment)
                 if place.scores or (not able and self.values(line, point, metric, adjustment)):
-                    standings.setdefault(line, {})[point] = place
-        return standings
+                    chosen.setdefault(line, {})[point] = models(place)
+        return chosen
 
     def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
-        """The model with the best score nearest to independence, which others are compared with by default.
-
-        The first model where none may be ranked.
-        """
+        """The model with the best score nearest to independence, or the first where none may be ranked."""
         if not rankable(self.evaluation):
             return self.evaluation.models[0]
         by_point = next(iter(self.leaders(metric, adjustment).values()))
-        at = {point: self.position(point) for point in by_point}
-        return by_point[min(by_point, key=lambda point: (abs(at[point]), -at[point]))][0]
+        return by_point[self.nearest(by_point)][0]
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes, line by line; one that merely ties with another stays."""
-        name = self.adjustment(adjustment)
+        runs = pairwise(self._runs(metric, adjustment))
         return [
-            Change(name, line, below[-1], above[0], at, before, after)
-            for line, _, runs, crossings in _runs(self, metric, name)
-            for ((before, below), (after, above)), at in zip(pairwise(runs), crossings, strict=True)
+            Change(one.adjustment, one.family, below[-1], above[0], one.high, one.model, other.model)
+            for (one, below), (other, above) in runs
+            if one.family == other.family
         ]
 
     def stretches(self, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
         """By line, from which to which point each model has the best score."""
-        name, listed = self.adjustment(adjustment), []
-        for line, best, runs, crossings in _runs(self, metric, name):
-            ends = pairwise([min(best), *crossings, max(best)])
-            for (model, points), (low, high) in zip(runs, ends, strict=True):
-                all_along = set[str].intersection(*(set(best[point]) for point in points)) - {model}
-                equals = tuple(other for other in best[points[0]] if other in all_along)
-                listed.append(Stretch(name, line, model, low, high, equals))
-        return listed
+        return [stretch for stretch, _ in self._runs(metric, adjustment)]
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Rows of a table: metric, adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
+    def _runs(self, metric: str | None, adjustment: str | None) -> list[tuple[Stretch, list[float]]]:
+        """Return the stretches line by line, each with its points of the grid."""
+        name, runs = self.adjustment(adjustment), list[tuple[Stretch, list[float]]]()
+        # Where no model may be ranked, none leads.
+        leaders = self.leaders(metric, adjustment) if rankable(self.evaluation) else {}
+        for line, best in leaders.items():
+            held = groupby(sorted(best), self._holders(best).__getitem__)
+            parts = [(model, list(points)) for model, points in held]
+            low = min(best)
+            for (model, points), following in zip_longest(parts, parts[1:]):
+                high = max(best)
+                if following is not None:
+                    after, (beyond, *_) = following
+                    # Where the two scores cross; in the middle, if one of them has no score at one end.
+                    scores = [self.values(line, point, metric, adjustment) for point in (points[-1], beyond)]
+                    first, last = (values.get(after, np.nan) - values.get(model, np.nan) for values in scores)
+                    share = (
+                        first / (first - last) if np.isfinite([first, last]).all() and first != last else 0.5
+                    )
+                    below, above = self.position(points[-1]), self.position(beyond)
+                    high = self.at_position(float(below + share * (above - below)))
+                ties = (other for other in best[points[0]] if other != model)
+                equals = tuple(other for other in ties if all(other in best[point] for point in points))
+                runs.append((Stretch(name, line, model, low, high, equals), points))
+                low = high
+        return runs
+
+    def _holders(self, best: dict[float, tuple[str, ...]]) -> dict[float, str]:
+        """By point the best model, which changes no more often than it must, from independence outward."""
+        points = sorted(best)
+        start = min(range(len(points)), key=lambda k: abs(self.position(points[k])))
+        # Among equals at the start, the one that stays longest.
+        lasting = {model: sum(model in models for models in best.values()) for model in best[points[start]]}
+        holders = {points[start]: max(lasting, key=lasting.__getitem__)}
+        for outward in (points[start:], points[start::-1]):
+            for before, point in pairwise(outward):
+                stays = holders[before] in best[point]
+                holders[point] = holders[before] if stays else best[point][0]
+        return holders
+
+    def rows(self, metric: str) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table: adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
         level = self.evaluation.data.confidence_level
-        points = [
-            (adjustment, line, point)
-            for adjustment, by_line in self.answers.items()
-            for line, by_point in by_line.items()
-            for point in by_point
-        ]
-        for metric, (adjustment, line, point) in product(self.evaluation.metrics, points):
-            place = self.place(adjustment, line, point)
-            errors = self.errors(line, point, metric, adjustment)
-            ranks = self.standing(line, point, metric, adjustment).ranks
-            for model, value in self.values(line, point, metric, adjustment).items():
-                limits: tuple[float, ...] = ()
-                if level is not None:
-                    estimate = Estimate(value, np.nan) if errors is None else errors.estimate(model)
-                    limits = estimate.standard_error, *estimate.confidence_interval(level)
-                yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
+        for adjustment, line in ((name, line) for name, by_line in self.answers.items() for line in by_line):
+            for point in self.answers[adjustment][line]:
+                place = self.place(adjustment, line, point)
+                errors = self.errors(line, point, metric, adjustment)
+                ranks = self.standing(line, point, metric, adjustment).ranks
+                for model, value in self.values(line, point, metric, adjustment).items():
+                    limits: tuple[float, ...] = ()
+                    if level is not None:
+                        estimate = Estimate(value, np.nan) if errors is None else errors.estimate(model)
+                        limits = estimate.standard_error, *estimate.confidence_interval(level)
+                    yield adjustment, *place, model, value, *limits, ranks.get(model)
 
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Return what tables say of a point: its family, reason, τ and hazard ratio after dropout."""
@@ -266,14 +273,8 @@ class Grid:
             return HAZARD_RATIO, None if line == ALL else line, np.nan, point
         return line, None, point, self.hazard_ratio(line, point, adjustment)
 
-    # --- along lines -----------------------------------------------------------------------------------
-
     def along(
-        self,
-        model: str,
-        minus: str | None = None,
-        metric: str | None = None,
-        adjustment: str | None = None,
+        self, model: str, minus: str | None = None, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, AxisCurve]:
         """By line a value along the axis of :meth:`position`, each with its own interval."""
         models = [model] if minus is None else [model, minus]
@@ -293,16 +294,22 @@ class Grid:
         return curves
 
     def bands(
-        self,
-        model: str,
-        minus: str | None = None,
-        metric: str | None = None,
-        adjustment: str | None = None,
+        self, model: str, minus: str | None = None, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, Band]:
         """By line limits of a value that hold its whole curve, on all lines at once."""
-        quantile = simultaneous_quantile(
-            self._rows_of_errors(model, minus, metric, adjustment), self.evaluation.data.level
-        )
+        by = metric_of(self.evaluation, metric).name
+        answers = [answer for line in self._lines(adjustment).values() for answer in line.values()]
+        n_rows = max((len(answer.batches[by]) for answer in answers if answer.batches), default=1)
+        rows = np.full((n_rows, len(answers)), np.nan)  # of the errors; NaN where there are none
+        for k, answer in enumerate(answers):
+            errors = answer.errors.get(by)
+            if errors is not None and {model, minus} - {None} <= set(errors.names):
+                own = answer.batches[by]
+                rows[:, k] = 0.0
+                rows[: len(own), k] = own[:, errors.index(model)]
+                if minus is not None:
+                    rows[: len(own), k] -= own[:, errors.index(minus)]
+        quantile = simultaneous_quantile(rows, self.evaluation.data.level)
         bands = {}
         for line, curve in self.along(model, minus, metric, adjustment).items():
             reach = np.where(curve.standard_errors == 0, 0.0, quantile * curve.standard_errors)
@@ -324,36 +331,13 @@ class Grid:
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Uncertainty:
-        """Intervals of a value where the point is held to lie between ``low`` and ``high``, on all lines or one.
-
-        See :func:`cocensor.inference.uncertainty`.
-        """
+        """The :func:`~cocensor.inference.uncertainty` of a value between two points, on all lines or one."""
         curves = self.along(model, minus, metric, adjustment)
-        check_range(low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions])
-        spread = uncertainty(curves, self.position(low), self.position(high), line)
+        along_axis.check_range(
+            low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions]
+        )
+        spread = along_axis.uncertainty(curves, self.position(low), self.position(high), line)
         return replace(spread, missing=tuple((name, self.at_position(at)) for name, at in spread.missing))
-
-    def _rows_of_errors(
-        self, model: str, minus: str | None, metric: str | None, adjustment: str | None
-    ) -> FloatArray:
-        """Return rows of the errors of a value at all answers, line by line; NaN where there are none."""
-        by = metric_of(self.evaluation, metric).name
-        answers = [answer for line in self._lines(adjustment).values() for answer in line.values()]
-        most = max((len(answer.batches[by]) for answer in answers if answer.batches), default=1)
-        rows = np.full((most, len(answers)), np.nan)
-        for k, answer in enumerate(answers):
-            errors = answer.errors.get(by)
-            if errors is None or not {model, minus} - {None} <= set(errors.names):
-                continue
-            own = answer.batches[by]
-            rows[:, k] = 0.0
-            rows[: len(own), k] = own[:, errors.index(model)]
-            if minus is not None:
-                rows[: len(own), k] -= own[:, errors.index(minus)]
-        return rows
-
-    def _answer(self, line: str, point: float, adjustment: str | None) -> AdjustmentScores | None:
-        return self._lines(adjustment).get(line, {}).get(point)
 
     def _lines(self, adjustment: str | None) -> dict[str, dict[float, AdjustmentScores]]:
         return self.answers[self.adjustment(adjustment)]
@@ -362,17 +346,14 @@ class Grid:
         """The name of an adjustment that has an answer here, by name or label; by default the primary one."""
         if name is None:
             return self.primary
-        return adjustment_named(self.evaluation.results, name, self.answers)
-
-
-# --- where the best model changes ---------------------------------------------------------------------
+        results = self.evaluation.results
+        return adjustment_named({key: results[key] for key in self.answers}, name)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the best model along τ, or along the hazard ratio after dropout, under one adjustment.
+    """A change of the best model under one adjustment on one line, ``family``, between two neighbours of the grid.
 
-    It happens on one line, a family or whose ratio moves, between two neighbours of the grid, ``below`` and ``above``;
     ``at`` is where the two scores cross if they move along lines in between.
     """
 
@@ -398,50 +379,3 @@ class Stretch:
     low: float
     high: float
     equals: tuple[str, ...] = ()
-
-
-def _runs(
-    grid: Grid, metric: str | None, adjustment: str
-) -> Iterator[tuple[str, dict[float, tuple[str, ...]], list[tuple[str, list[float]]], list[float]]]:
-    """Line by line who leads where, which model does so at which points one after the other, and where it changes."""
-    # Where no model may be ranked, none leads.
-    leaders = grid.leaders(metric, adjustment) if rankable(grid.evaluation) else {}
-    for line, best in leaders.items():
-        holders = _holders(grid, best)
-        runs = [(model, list(points)) for model, points in groupby(sorted(best), holders.__getitem__)]
-        crossings = [
-            _crossing(grid, adjustment, line, metric, (below[-1], above[0]), (before, after))
-            for (before, below), (after, above) in pairwise(runs)
-        ]
-        yield line, best, runs, crossings
-
-
-def _crossing(
-    grid: Grid,
-    adjustment: str,
-    line: str,
-    metric: str | None,
-    between: tuple[float, float],
-    models: tuple[str, str],
-) -> float:
-    """Return where the scores of two models cross; in the middle, if one of them has no score at one end."""
-    below, above = map(grid.position, between)
-    scores = [grid.values(line, point, metric, adjustment) for point in between]
-    gaps = [values.get(models[1], np.nan) - values.get(models[0], np.nan) for values in scores]
-    share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
-    return grid.at_position(float(below + share * (above - below)))
-
-
-def _holders(grid: Grid, best: dict[float, tuple[str, ...]]) -> dict[float, str]:
-    """By point the best model, which changes no more often than it must; away from independence, both ways."""
-    points = sorted(best)
-    start = min(range(len(points)), key=lambda k: abs(grid.position(points[k])))
-    # Among equals at the start, the one that stays longest.
-    lasting = {model: sum(model in best[point] for point in points) for model in best[points[start]]}
-    holders = {points[start]: max(lasting, key=lasting.__getitem__)}
-    for way in (range(start + 1, len(points)), range(start - 1, -1, -1)):
-        holder = holders[points[start]]
-        for k in way:
-            holder = holder if holder in best[points[k]] else best[points[k]][0]
-            holders[points[k]] = holder
-    return holders

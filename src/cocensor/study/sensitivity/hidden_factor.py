@@ -26,9 +26,7 @@ class Contrasts:
 
     With proportional hazards, and event and dropout independent given all covariates, two subjects that differ by d are
     ranked by their event times with :math:`P(E_1 < E_2) - P(E_1 > E_2) = \tanh(d'\beta/2)`, by their dropout times
-    likewise with γ, so that leaving the factor out induces
-
-    .. math:: \tau = \sum_d w_d \tanh(d'\beta/2) \tanh(d'\gamma/2).
+    likewise with γ: leaving the factor out induces :math:`\tau = \sum_d w_d \tanh(d'\beta/2) \tanh(d'\gamma/2)`.
     """
 
     differences: FloatArray  # (m, columns)
@@ -74,13 +72,10 @@ def induced_tau(hazard_ratio_event: float, hazard_ratio_dropout: float) -> float
     (0.034, -0.034)
     """
     ratios = {"hazard_ratio_event": hazard_ratio_event, "hazard_ratio_dropout": hazard_ratio_dropout}
-    logs = []
     for name, ratio in ratios.items():
-        value = check_number(ratio, name)
-        if value <= 0:
+        if check_number(ratio, name) <= 0:
             raise ValueError(f"{name} must be above 0, but is {ratio}.")
-        logs.append(log(value))
-    return _normal_tau(*logs)
+    return _normal_tau(*(log(ratio) for ratio in ratios.values()))
 
 
 def hidden_hazard_ratio(tau: float) -> float:
@@ -107,9 +102,7 @@ def hidden_hazard_ratio(tau: float) -> float:
     """
     from scipy.optimize import brentq  # late: it takes a moment
 
-    size = abs(check_number(tau, "tau"))
-    if size >= 1.0:
-        raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
+    size = abs(check_number(tau, "tau", lower=-1.0, upper=1.0))
     if size == 0.0:
         return 1.0
     if _normal_tau(_MOST, _MOST) <= size:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import combinations
@@ -42,28 +42,25 @@ Kind = Literal["estimate", "interval"]
 Place = tuple[Literal["tau", "hazard_ratio"], str, float]
 #: By adjustment and line, and then by point, the scores, or why there are none.
 Outcomes = dict[tuple[str, str], dict[float, AdjustmentScores | Note]]
-#: By line, the argument of ``with_hazard_ratio`` at a hazard ratio.
-RatioLines = dict[str, Callable[[float], Any]]
+#: By line and hazard ratio, the argument of ``with_hazard_ratio``.
+RatioLines = dict[str, dict[float, Any]]
 
 
 @dataclass(frozen=True)
 class TippingPoint:
     """The point where a statement about two models stops to hold, outward from independence along one line."""
 
-    #: The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
-    #: holds it from there on.
+    #: The order of the scores, or the interval of their difference, which excludes 0 up to there.
     kind: Kind
-    #: The family of copulas, or "hazard_ratio".
+    #: Of copulas, or "hazard_ratio".
     family: str
     #: The reason or group whose hazard ratio moves alone.
     reason: str | None
-    #: Kendall's τ; NaN for hazard ratios.
+    #: NaN for hazard ratios.
     tau: float
     #: After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
     hazard_ratio: float
-    #: By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
-    #: (:meth:`CovariateBenchmarks.multiple_for`); NaN for hazard ratios and without covariates, infinite where none
-    #: does.
+    #: That of :meth:`CovariateBenchmarks.multiple_for`; NaN for hazard ratios and without covariates.
     multiple: float
     #: The model with the better score further out; None of an interval, where none is distinguishable.
     winner_beyond: str | None
@@ -71,9 +68,7 @@ class TippingPoint:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity:
-    """Every score over families of copulas and τ, and over the hazard ratio after dropout.
-
-    Made by :meth:`Evaluation.sensitivity`.
+    """Every score over families of copulas and τ, and hazard ratios after dropout, by :meth:`Evaluation.sensitivity`.
 
     Attributes
     ----------
@@ -117,12 +112,10 @@ class Sensitivity:
         """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
 
         The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
-        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of
-        :meth:`Grid.hazard_ratio`.
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`Grid.hazard_ratio`.
         """
-        data = self.evaluation.data
-        order = {name: k for k, name in enumerate(self.evaluation.metrics)}
-        rows = sorted((row for grid in self.grids for row in grid.rows()), key=lambda row: order[row[0]])
+        data, metrics = self.evaluation.data, self.evaluation.metrics
+        rows = [(metric, *row) for metric in metrics for grid in self.grids for row in grid.rows(metric)]
         errors = () if data.confidence_level is None else ("standard_error", "low", "high")
         where = ("family", "reason", "tau", "hazard_ratio")
         return data.frame(("metric", "adjustment", *where, "model", "score", *errors, "rank"), rows)
@@ -141,14 +134,12 @@ class Sensitivity:
         of the models may not be ranked.
         """
         name, points = self.over_tau.adjustment(adjustment), list[TippingPoint]()
-        if not {a, b} <= set(rankable(self.evaluation)):
-            return ()
-        for grid in self.grids:
-            if name in grid.answers:
-                turns = _turns(grid, a, b, metric, name)
-                for kind, line, at, winner in sorted(turns, key=lambda turn: abs(grid.position(turn[2]))):
-                    place = grid.place(name, line, at)
-                    points.append(TippingPoint(kind, *place, multiple(self.benchmarks, place[2]), winner))
+        ranked = {a, b} <= set(rankable(self.evaluation))
+        for grid in self.grids if ranked else ():
+            turns = _turns(grid, a, b, metric, name) if name in grid.answers else ()
+            for kind, line, at, winner in sorted(turns, key=lambda turn: abs(grid.position(turn[2]))):
+                place = grid.place(name, line, at)
+                points.append(TippingPoint(kind, *place, multiple(self.benchmarks, place[2]), winner))
         return tuple(points)
 
     def tipping_table(self) -> Any:
@@ -178,10 +169,7 @@ class Sensitivity:
     def plot_differences(
         self, reference: str | None = None, ax: Any = None, *, line: str | Sequence[str] | None = None
     ) -> Any:
-        """Scores minus that of one model; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
-
-        ``line`` is that of :meth:`plot`.
-        """
+        """As :meth:`plot`, of scores minus that of one model."""
         return view("plots.CurveDisplay").from_differences(self, reference, line=line).plot(ax=ax)
 
     def __repr__(self) -> str:
@@ -210,9 +198,6 @@ def _turns(
                     yield "interval", line, lost, None
 
 
-# --- scores over a grid ----------------------------------------------------------------------------------
-
-
 @one_blas_thread
 def sensitivity(
     evaluation: Evaluation,
@@ -224,29 +209,28 @@ def sensitivity(
     """Score all models again under every family and τ, and every hazard ratio; see :meth:`Evaluation.sensitivity`."""
     measured: CovariateBenchmarks | ValueError
     try:
-        measured = benchmarks or evaluation.benchmarks()
+        measured = benchmarks = benchmarks or evaluation.benchmarks()
     except ValueError as error:
         measured = error
     plausible = PlausibleRange.of(evaluation, measured, plan.plausible)
     taus = default_taus(plausible) if plan.taus is None else plan.taus
     ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
     if HAZARD_RATIO in plan.families:
-        lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples)
+        lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples, ratios)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
-    varied = [name for name, scores in evaluation.results.items() if scores.adjustment.rests_on_copula]
+    results = evaluation.results
+    varied = {name: scores for name, scores in results.items() if scores.adjustment.rests_on_copula}
     if plan.adjustments is not None:
-        varied = [
-            adjustment_named(evaluation.results, name, varied, argument="adjustments")
-            for name in plan.adjustments
-        ]
+        names = [adjustment_named(varied, name, "adjustments") for name in plan.adjustments]
+        varied = {name: varied[name] for name in names}
     if not varied:
         raise ValueError("adjustments must include one that depends on a copula: no other changes with τ.")
     # The longest first, so that no thread is left alone with them.
     walks = [
         (name, walk)
-        for name in reversed(varied)
-        for walk in _walks(evaluation.results[name].adjustment, plan.copulas, taus, lines, ratios)
+        for name, scores in reversed(varied.items())
+        for walk in _walks(scores.adjustment, plan.copulas, taus, lines)
     ]
     finished = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
     outcomes: dict[str, Outcomes] = {"tau": {}, "hazard_ratio": {}}
@@ -271,7 +255,6 @@ def sensitivity(
             why = (note for (adjustment, _), note in without.items() if adjustment == name)
             missing[name, HAZARD_RATIO] = next(why, noted("no_hazard_ratio", adjustment=name))
     over_tau = Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing)
-    benchmarks = None if isinstance(measured, ValueError) else measured
     return Sensitivity(evaluation, over_tau, over_ratio, plausible, benchmarks)
 
 
@@ -282,7 +265,7 @@ def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
 
 
 def _settled(
-    outcomes: Outcomes, adjustments: Sequence[str], independence: float
+    outcomes: Outcomes, adjustments: Iterable[str], independence: float
 ) -> tuple[Answers, dict[tuple[str, str], Note]]:
     """Return the answers along an axis in order, and by adjustment and line why some are missing."""
     answers: Answers = {name: {} for name in adjustments}
@@ -329,76 +312,60 @@ def _followed(
 
 
 def _walks(
-    adjustment: Adjustment,
-    families: tuple[str, ...],
-    taus: Sequence[float],
-    lines: RatioLines,
-    ratios: Sequence[float],
+    adjustment: Adjustment, families: Sequence[str], taus: Sequence[float], lines: RatioLines
 ) -> list[list[_Step]]:
     """Independence with the hazard ratios, which move from there; then family by family away from τ = 0."""
     at_independence: list[Place] = [("tau", family, 0.0) for family in families if 0.0 in taus]
     by_ratio = list[_Step]()
-    for line, given in lines.items() if adjustment.takes_hazard_ratio else ():
-        at_independence += [("hazard_ratio", line, 1.0)] if 1.0 in ratios else []
-        by_ratio += [
-            _Step(methodcaller("with_hazard_ratio", given(ratio)), [("hazard_ratio", line, ratio)])
-            for ratio in ratios
-            if ratio != 1
-        ]
-    walks = [
-        [_Step(methodcaller("with_copula", kind.from_tau(tau)), [("tau", family, tau)]) for tau in walk]
-        for family, kind in ((family, copula_families()[family]) for family in families)
-        for walk in walks_from_independence(kind, taus)
-    ]
+    for line, by_line in lines.items() if adjustment.takes_hazard_ratio else ():
+        for ratio, given in by_line.items():
+            if ratio == 1:
+                at_independence.append(("hazard_ratio", line, 1.0))
+            else:
+                move = methodcaller("with_hazard_ratio", given)
+                by_ratio.append(_Step(move, [("hazard_ratio", line, ratio)]))
+    walks = list[list[_Step]]()
+    for family in families:
+        kind = copula_families()[family]
+        for walk in walks_from_independence(kind, taus):
+            moves = [(methodcaller("with_copula", kind.from_tau(tau)), tau) for tau in walk]
+            walks.append([_Step(move, [("tau", family, tau)]) for move, tau in moves])
     if not (at_independence or by_ratio):
         return walks
     first = _Step(methodcaller("with_copula", Independence()), at_independence, stays=True)
     return [[first, *by_ratio], *walks]
 
 
-# --- whose hazard ratio moves ----------------------------------------------------------------------------
-
-
-def _ratio_lines(by: Any, samples: Samples) -> tuple[RatioLines, Note | None]:
+def _ratio_lines(by: Any, samples: Samples, ratios: Sequence[float]) -> tuple[RatioLines, Note | None]:
     """Return the lines, on which the ratio of everybody or of one reason or group moves; why reasons have none."""
-    lines: RatioLines = {ALL: lambda ratio: ratio}
-    if by is not None and not (isinstance(by, str) and by == "reason"):
-        labels = _labels(by, samples)
-        groups = check_groups(labels, "hazard_ratio_by")
-        for group in groups if len(groups) > 1 else ():
-            members = np.array(labels) == group
-            lines[group] = lambda ratio, members=members: np.where(members, ratio, 1.0)  # type: ignore[misc]
-        return lines, None
-    reasons = samples.y_test.reasons
-    if by is not None and not reasons:
-        raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
-    if len(reasons) > _MOST_GROUPS:
-        why = f"at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of them together."
-        if by is not None:
-            raise ValueError(f"y_test must have {why}")
-        return lines, noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons))
-    _refuse_all(reasons, "y_test")
-    for reason in reasons if len(reasons) > 1 else ():
-        lines[reason] = lambda ratio, reason=reason: {reason: ratio}  # type: ignore[misc]
-    return lines, None
-
-
-def _labels(by: Any, samples: Samples) -> list[str]:
-    n = len(samples.y_test)
-    if isinstance(by, str):
-        names = column_names(samples.x_test) or []
+    lines: RatioLines = {ALL: {ratio: ratio for ratio in ratios}}
+    reasons, names = samples.y_test.reasons, column_names(samples.x_test) or []
+    if isinstance(by, str) and by != "reason":
         if by not in names:
             raise ValueError(
                 f"hazard_ratio_by must be a column of numbers in x_test, or a label per test subject, but is {by!r}."
             )
         by = np.asarray(samples.x_test)[:, names.index(by)]
-    check_length(by, "hazard_ratio_by", n, "y_test")
-    values = to_numpy(by, "hazard_ratio_by")
-    if values.ndim != 1:
-        raise ValueError(
-            f"hazard_ratio_by must have one label per test subject, but its shape is {values.shape}."
-        )
-    return as_labels(values.tolist(), "hazard_ratio_by")
+    if by is not None and not isinstance(by, str):
+        check_length(by, "hazard_ratio_by", len(samples.y_test), "y_test")
+        values = to_numpy(by, "hazard_ratio_by")
+        if values.ndim != 1:
+            raise ValueError(
+                f"hazard_ratio_by must have one label per test subject, but its shape is {values.shape}."
+            )
+        labels = as_labels(values.tolist(), "hazard_ratio_by")
+        groups = check_groups(labels, "hazard_ratio_by")
+        for group in groups if len(groups) > 1 else ():
+            lines[group] = {ratio: np.where(np.array(labels) == group, ratio, 1.0) for ratio in ratios}
+        return lines, None
+    if by is not None and not reasons:
+        raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
+    if by is None and len(reasons) > _MOST_GROUPS:
+        return lines, noted("too_many_reasons", most=_MOST_GROUPS, n=len(reasons))
+    check_groups(reasons, "y_test", "reasons for a line each")
+    for reason in reasons if len(reasons) > 1 else ():
+        lines[reason] = {ratio: {reason: ratio} for ratio in ratios}
+    return lines, None
 
 
 def as_labels(values: Sequence[Any], argument: str) -> list[str]:
@@ -410,17 +377,13 @@ def as_labels(values: Sequence[Any], argument: str) -> list[str]:
     return labels
 
 
-def check_groups(labels: Sequence[str], argument: str) -> list[str]:
+def check_groups(labels: Sequence[str], argument: str, what: str = "groups") -> list[str]:
     """The different labels, in their order, if they are few."""
     names = sorted(set(labels))
     if len(names) > _MOST_GROUPS:
         raise ValueError(
-            f"{argument} must have at most {_MOST_GROUPS} groups, but has {len(names)}: put some of them together."
+            f"{argument} must have at most {_MOST_GROUPS} {what}, but has {len(names)}: put some of them together."
         )
-    _refuse_all(names, argument)
-    return names
-
-
-def _refuse_all(names: Sequence[str], argument: str) -> None:
     if ALL in names:
         raise ValueError(f"{argument} must not call a group {ALL!r}: that is everybody's hazard ratio.")
+    return names

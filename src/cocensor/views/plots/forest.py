@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, as_tuple, check_choice, check_whole, es
 from cocensor.inference.comparisons import Comparison
 from cocensor.metrics.base import label_without_time, time_in_label, time_in_name
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.lookup import metric_named, metric_of, results_of
+from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
@@ -214,7 +214,7 @@ class ForestDisplay:
         """
         scores, models = results_of(evaluation, adjustment), evaluation.models
         names = evaluation.metrics if metrics is None else as_tuple(metrics, "metrics", str)
-        named = [metric_named(evaluation.data.metrics, name, argument="metrics") for name in names]
+        named = [metric_of(evaluation, name, argument="metrics") for name in names]
         shown = [by for by in named if scores.values[by.name]]
         if not shown:
             raise ValueError(f"metrics must have one with scores under {scores.name!r}, but has none.")

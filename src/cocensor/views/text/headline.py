@@ -9,7 +9,7 @@ import numpy as np
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import ImputationFit
-from cocensor.study.lookup import first_choice, results_of
+from cocensor.study.lookup import preferred, results_of
 from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
@@ -208,7 +208,7 @@ def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
 def _grounds(report: Report) -> str:
     """The adjustment and grid behind the statements on how far an answer holds, or why there are none."""
     evaluation, verdict, sensitivity = report.evaluation, report.verdict, report.sensitivity
-    first = evaluation.results[first_choice(list(evaluation.results.values()), evaluation.metrics[0])]
+    first = evaluation.results[preferred(list(evaluation.results.values()), evaluation.metrics[0])]
     passed_over = ""
     if not first.answered:
         why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])

@@ -34,7 +34,7 @@ def standing_in_words(standing: Standing, names: Names = BARE, says: Doing = IN_
 def course(standing: Standing) -> tuple[object, ...]:
     """A key that standings share which are said in one and the same clause."""
     if not standing.tells:
-        return standing.tells, standing.asked, standing.leaders, tuple(standing.scores)
+        return standing.tells, standing.level, standing.leaders, tuple(standing.scores)
     winners = tuple(standing.better(*pair) for pair in combinations(standing.first, 2))
     return True, standing.first, standing.beaten, standing.behind, winners, tuple(standing.scores)
 
@@ -47,7 +47,7 @@ def _clauses(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
         yield f"there is no other model to compare {names.models(standing.scores)} with"
     elif not standing.tells:
         yield names.have_best_score(standing.leaders)
-        if standing.asked:
+        if standing.level is not None:
             yield "there are no intervals"
     else:
         if len(standing.first) > 1:
