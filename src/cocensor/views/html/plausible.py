@@ -65,10 +65,7 @@ def bound_tables(evaluation: Evaluation, bounds: Bounds) -> dict[str, Any]:
 
 
 def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[NumberCell]:
-    ends = [
-        NumberCell(MISSING) if end != end else NumberCell(f"{end:{sign}z.4f}", end + 0.0)
-        for end in (bound.low, bound.high)
-    ]
+    ends = [number_cell(end, sign=sign) for end in (bound.low, bound.high)]
     if level is None:
         return ends
     interval = both_ends(*bound.confidence_interval(level), sign=sign) or MISSING
