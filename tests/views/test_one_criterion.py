@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cocensor.study.ranking import standing
-from cocensor.views.html.grids import winner_maps
+from cocensor.views.html.dependence import winner_maps
 from cocensor.views.html.page import series
 from cocensor.views.numbers import sensitivity_numbers
 from cocensor.views.plots import CurveDisplay

@@ -60,9 +60,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
     risk_tables["test"] = data.risk_table
     marks, copula = data.time_axis.marks(0.0, data.horizon.time), data.assumed.copula
     at_horizon = {name: int(table.at_risk_at(data.horizon.time)) for name, table in risk_tables.items()}
-    fitted = [
-        scores.fitted for scores in evaluation.results.values() if "predictions" in scores.adjustment.needs
-    ]
+    fitted = [scores.fitted for scores in evaluation.results.values()]
     imputation = imputation_among([status for status in fitted if status is not None])
     numbers: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),

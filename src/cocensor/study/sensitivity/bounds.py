@@ -209,7 +209,7 @@ class Bounds:
 
         By the bounds in this sample where no intervals were asked for.
         """
-        return view("text.bounds.bounds_in_words")(self)
+        return view("text.sensitivity.bounds_in_words")(self)
 
     def table(self) -> Any:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
@@ -268,7 +268,7 @@ class Bounds:
         }
 
     def __repr__(self) -> str:
-        return escaped(view("text.bounds.bounds_as_text")(self))
+        return escaped(view("text.sensitivity.bounds_as_text")(self))
 
     def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
         """Return the models in the order of the evaluation, and whether that is not the order given."""

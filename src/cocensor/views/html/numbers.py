@@ -51,18 +51,21 @@ def _grid(numbers: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, A
             }
     if "errors" in numbers:
         grid["reach"] = normal_quantile(numbers["confidence_level"])
-        grid["errors"] = {
-            metric: {name: _errors(lines) for name, lines in by_adjustment.items()}
-            for metric, by_adjustment in numbers["errors"].items()
-        }
-        grid["differences"] = {
-            metric: {name: differences and _differences(differences) for name, differences in by.items()}
-            for metric, by in numbers["differences"].items()
-        }
-        grid["pairs"] = {
-            metric: {name: _turns(pairs, numbers["differences"][metric][name]) for name, pairs in by.items()}
-            for metric, by in numbers["pairs"].items()
-        }
+        for part in ("errors", "differences", "pairs"):
+            grid[part] = {metric: dict(by) for metric, by in numbers[part].items()}
+        for metric, by_adjustment in numbers["errors"].items():
+            for name, lines in by_adjustment.items():
+                grid["errors"][metric][name] = _errors(lines)
+                differences, pairs = (grid[part][metric][name] for part in ("differences", "pairs"))
+                reference = differences and differences["reference"]
+                grid["pairs"][metric][name] = [
+                    {part: pair[part] for part in ("a", "b", "tipping_points")}
+                    for pair in pairs
+                    if reference in (pair["a"], pair["b"])
+                ]
+                if differences:  # their values are those of the scores
+                    [by_line] = (by for part, by in differences.items() if part != "reference")
+                    grid["differences"][metric][name] = {"reference": reference, **_errors(by_line)}
     return grid
 
 
@@ -82,21 +85,6 @@ def _errors(lines: Mapping[str, Any]) -> dict[str, Any]:
         },
         "reach": {model: reach for model, (_, reach) in widest.items()},
     }
-
-
-def _differences(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Errors of the differences from the reference; their values are those of the scores."""
-    [lines] = (by_line for name, by_line in numbers.items() if name != "reference")
-    return {"reference": numbers["reference"], **_errors(lines)}
-
-
-def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """The points where the order of the reference and another model turns."""
-    return [
-        {name: pair[name] for name in ("a", "b", "tipping_points")}
-        for pair in pairs
-        if differences and differences["reference"] in (pair["a"], pair["b"])
-    ]
 
 
 def _thinned(node: Any, most: int) -> Any:

@@ -138,13 +138,12 @@ def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[Num
         cells = {model: [_score_cell(by, name, model) for name in labels] for model in evaluation.models}
         bases = [number_cell(by["reference"].get(name)) for name in labels]
         if truth is not None:
-            true_base = truth.reference.get(metric.name)
-            bases.append(number_cell(true_base and true_base.value))
+            base = truth.reference.get(metric.name)
+            bases.append(number_cell(None if base is None else base.value))
             for model, row in cells.items():
                 value = truth.value(metric.name, model)
-                row.append(
-                    number_cell(value, beside=_skill(true_base and metric.skill(value, true_base.value)))
-                )
+                skill = None if base is None else metric.skill(value, base.value)
+                row.append(number_cell(value, beside=_skill(skill)))
         rows = [NumberRow((model,), row) for model, row in cells.items()]
         rows.append(NumberRow(("Kaplan–Meier, the same for all",), bases))
         tables.append(NumberTable(_head(by), heads, rows, metric=metric.name))
@@ -273,10 +272,8 @@ def curve_tables(numbers: Mapping[str, Any], axis: TimeAxis) -> list[NumberTable
     return tables
 
 
-def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> NumberTable | None:
+def survival_table(survival: Mapping[str, Any], axis: TimeAxis) -> NumberTable:
     """The survival curves at a few times."""
-    if survival is None:
-        return None
     times = survival["times"]
     shown = np.linspace(0, len(times) - 1, _N_TIMES).astype(int).tolist()
     lines = [(("Kaplan–Meier", MISSING), survival["kaplan_meier"])]
@@ -292,10 +289,8 @@ def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> Number
     )
 
 
-def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
+def likelihood_table(profile: Mapping[str, Any]) -> NumberTable:
     """The profile log-likelihood minus its maximum, by family along τ."""
-    if profile is None:
-        return None
     families = profile["families"]
     curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
     return NumberTable(
@@ -343,25 +338,24 @@ def _calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:
     """By adjustment what calibration curves say in single numbers, and the tests of D-calibration."""
     details, labels = numbers["details"], _labels(numbers)
     head: tuple[str, ...] = ("time", "model", *CalibrationCurve.summaries.values())
-    tables: dict[str, NumberTable] = {}
+    tables: dict[tuple[str, str], NumberTable] = {}
     for curve in sorted(details["calibration"], key=lambda curve: curve["time"]):
         cells = [
             number_cell(summary["value"], digits=3, interval=both_ends(summary["low"], summary["high"], 3))
             for summary in map(curve.get, CalibrationCurve.summaries)
         ]
-        caption = f"calibration under “{labels[curve['adjustment']]}”"
-        at = f"at {time_in_label(curve['time'], numbers['time']['unit'])}"
-        table = tables.setdefault(caption, NumberTable(caption, head, []))
-        table.rows.append(NumberRow((at, curve["model"]), cells))
+        name, at = curve["adjustment"], f"at {time_in_label(curve['time'], numbers['time']['unit'])}"
+        table = NumberTable(f"calibration under “{labels[name]}”", head, [])
+        tables.setdefault(("curve", name), table).rows.append(NumberRow((at, curve["model"]), cells))
     head = ("model", "χ²", "degrees of freedom", "p")
     for test in details["d_calibration"]:
         pvalue = _pvalue_cell(test["pvalue"])
         cells = [number_cell(test["statistic"], digits=1), NumberCell(f"{test['df']}"), pvalue]
         if test["missing"] is not None:
             cells = [NumberCell(MISSING, beside=test["missing"]), NumberCell(MISSING), NumberCell(MISSING)]
-        caption = f"test of D-calibration under “{labels[test['adjustment']]}”"
-        table = tables.setdefault(caption, NumberTable(caption, head, []))
-        table.rows.append(NumberRow((test["model"],), cells))
+        name = test["adjustment"]
+        table = NumberTable(f"test of D-calibration under “{labels[name]}”", head, [])
+        tables.setdefault(("test", name), table).rows.append(NumberRow((test["model"],), cells))
     return list(tables.values())
 
 
@@ -389,14 +383,12 @@ def _profile_table(numbers: Mapping[str, Any], metric: Mapping[str, Any]) -> Num
 # --- the fit of the imputation model --------------------------------------------------------------------
 
 
-def fit_maps(fit: ImputationFit | None, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def fit_maps(fit: ImputationFit, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Observed over expected events and dropouts by model, the one with most misfit first.
 
     By kind and period, each decile of the model's score has its ratio, the numbers behind it, and whether the interval
     of the ratio leaves 1 out. ``models`` say how they look.
     """
-    if fit is None:
-        return []
     maps = []
     for model in sorted(models, key=lambda model: model["name"] != fit.worst):
         if model["name"] in fit.cells:

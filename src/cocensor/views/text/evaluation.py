@@ -16,7 +16,6 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
 from cocensor.views.text.digits import decimals, level_in_words, number
-from cocensor.views.text.metrics import metrics_in_words
 from cocensor.views.text.names import (
     BARE,
     ON_PAGE,
@@ -25,9 +24,10 @@ from cocensor.views.text.names import (
     have,
     in_a_line,
     listed,
+    metrics_in_words,
+    number_of,
     quoted,
 )
-from cocensor.views.text.names import counted as number_of
 from cocensor.views.text.verdict import course, standing_in_words
 
 #: What a table shows, its columns, and its rows by their names.
@@ -99,34 +99,26 @@ def _legend(evaluation: Evaluation) -> str:
 
 def score_table(evaluation: Evaluation) -> Table:
     """The first metric by model and adjustment, with skill; last the true scores, where they are known."""
-    metric, names, truth = evaluation.data.metrics[0], list(evaluation.results), evaluation.truth
+    metric, truth = evaluation.data.metrics[0], evaluation.truth
     heads = [scores.label for scores in evaluation.results.values()]
-    places = _places(evaluation, metric, names)
-    rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
-    for name in names:
-        for model, cell in _cells(evaluation, metric, name, places).items():
-            skill = evaluation.score(model, metric.name, name).skill
-            rows[model].append(_with_skill(cell, np.nan if skill is None else skill.value, metric))
+    rows, places = _cells(evaluation, metric, list(evaluation.results), with_skill=True)
     if truth is not None:
         heads.append(truth.label)
         base = truth.reference.get(metric.name)
         for model, cells in rows.items():
             value = truth.value(metric.name, model)
-            true_skill = np.nan if base is None else metric.skill(value, base.value)
-            cells.append(_with_skill("–" if np.isnan(value) else number(value, places), true_skill, metric))
+            skill = None if base is None else metric.skill(value, base.value)
+            cells.append(_with_skill("–" if np.isnan(value) else number(value, places), skill, metric))
     against = ", skill against Kaplan–Meier" if metric.has_skill else ""
     return f"{metric.label} ({metric.direction} is better){against}", heads, rows
 
 
 def summary_table(evaluation: Evaluation) -> Table:
     """The other metrics by model, under the primary adjustment."""
-    primary = evaluation.primary
-    rows = {
-        f"{metric.label} ({metric.direction})": list(
-            _cells(evaluation, metric, primary, _places(evaluation, metric, [primary])).values()
-        )
-        for metric in evaluation.data.metrics[1:]
-    }
+    primary, rows = evaluation.primary, dict[str, list[str]]()
+    for metric in evaluation.data.metrics[1:]:
+        cells, _ = _cells(evaluation, metric, [primary])
+        rows[f"{metric.label} ({metric.direction})"] = [cell for [cell] in cells.values()]
     return f"Other metrics, under {quoted(evaluation, primary)}", list(evaluation.models), rows
 
 
@@ -134,70 +126,61 @@ def lines(table: Table, width: int | None = None) -> list[str]:
     """A table for a terminal, with as many columns at a time as ``width`` holds."""
     _, heads, rows = table
     cells = [["", *map(in_a_line, heads)], *([in_a_line(name), *row] for name, row in rows.items())]
-    at_once = len(heads)
-    if width is not None:
-        widest = max(len(cell) for row in cells for cell in row[1:])
-        at_once = max(1, (width - max(len(row[0]) for row in cells)) // (widest + 2))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    at_once = len(heads) if width is None else max(1, (width - widths[0]) // (max(widths[1:]) + 2))
     return [
-        line
-        for first in range(1, len(heads) + 1, at_once)
-        for line in _aligned([[row[0], *row[first : first + at_once]] for row in cells])
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[part], widths[part])]).rstrip()
+        for part in (slice(first, first + at_once) for first in range(1, len(widths), at_once))
+        for row in cells
     ]
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]).rstrip()
-        for name, *cells in rows
-    ]
+def _cells(
+    evaluation: Evaluation, metric: Metric, names: list[str], with_skill: bool = False
+) -> tuple[dict[str, list[str]], int]:
+    """By model its scores under some adjustments, with half of their intervals and a star for those that may be best.
+
+    All have as many decimals as the most precise of them deserves, which is told too.
+    """
+    level, models = evaluation.data.confidence_level, evaluation.models
+    scores = {name: [evaluation.score(model, metric.name, name) for model in models] for name in names}
+    errors = [score.standard_error for column in scores.values() for score in column]
+    places = decimals(min((error for error in errors if error > 0), default=np.nan))
+    rows: dict[str, list[str]] = {model: [] for model in models}
+    for name, column in scores.items():
+        best = standing(evaluation, metric.name, name).best
+        for model, score in zip(models, column, strict=True):
+            half = ""
+            if level is not None and np.isfinite(score.standard_error):
+                low, high = score.confidence_interval(level)
+                half = f" ±{number((high - low) / 2, places)}"
+            star = "*" if model in best else " "
+            cell = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{star}"
+            skill = None if score.skill is None else score.skill.value
+            rows[model].append(_with_skill(cell, skill, metric) if with_skill else cell)
+    return rows, places
 
 
-def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, places: int) -> dict[str, str]:
-    """The scores of all models, with half of their intervals and a star for those that may be best."""
-    best, level = standing(evaluation, metric.name, adjustment).best, evaluation.data.confidence_level
-    cells = {}
-    for model in evaluation.models:
-        score, half = evaluation.score(model, metric.name, adjustment), ""
-        if level is not None and np.isfinite(score.standard_error):
-            low, high = score.confidence_interval(level)
-            half = f" ±{number((high - low) / 2, places)}"
-        star = "*" if model in best else " "
-        cells[model] = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{star}"
-    return cells
-
-
-def _places(evaluation: Evaluation, metric: Metric, names: Sequence[str]) -> int:
-    """As many decimals as the most precise of the scores under some adjustments deserves."""
-    errors = [
-        evaluation.score(model, metric.name, name).standard_error
-        for name in names
-        for model in evaluation.models
-    ]
-    return decimals(min((error for error in errors if error > 0), default=np.nan))
-
-
-def _with_skill(cell: str, skill: float, metric: Metric) -> str:
+def _with_skill(cell: str, skill: float | None, metric: Metric) -> str:
     if cell == "–" or not metric.has_skill:
         return cell
-    return f"{cell} ({round(100 * skill):+d} %)" if np.isfinite(skill) else f"{cell} (–)"
+    return f"{cell} (–)" if skill is None or not np.isfinite(skill) else f"{cell} ({round(100 * skill):+d} %)"
 
 
 # --- sentences ------------------------------------------------------------------------------------------
 
 
-def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """The best models by adjustment that votes: by one metric, or by the first and the others.
-
-    By the others, under the primary adjustment alone: metrics that say the same are named together.
-    """
+def winners_in_words(evaluation: Evaluation, names: Names = BARE) -> str:
+    """The best models by the first metric and each adjustment that votes, and by the other metrics."""
     if len(rankable(evaluation)) < 2:
         return nothing_to_rank(evaluation, names)
     first, *others = evaluation.data.metrics
-    if metric is not None or not others:
-        return _winners(evaluation, metric, names)
-    by_first = f"By the {first.label}: {_winners(evaluation, first.name, names)}"
-    return " ".join([by_first, *others_in_words(evaluation, names)])
+    by_first = _winners(evaluation, names)
+    return (
+        " ".join([f"By the {first.label}: {by_first}", *others_in_words(evaluation, names)])
+        if others
+        else by_first
+    )
 
 
 def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
@@ -229,9 +212,12 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
-    """A sentence for all adjustments that say the same by one metric."""
-    voting = [(standing(evaluation, metric, name), quoted(evaluation, name)) for name in counted(evaluation)]
+def _winners(evaluation: Evaluation, names: Names) -> str:
+    """A sentence for all adjustments that say the same by the first metric, and whether they have a best in common.
+
+    By their intervals where any has some.
+    """
+    voting = [(standing(evaluation, None, name), quoted(evaluation, name)) for name in counted(evaluation)]
     scored = [(best, label) for best, label in voting if best.scores]
     if not scored:
         return "No adjustment could score a model."
@@ -243,17 +229,12 @@ def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
     ]
     if silent:
         sentences.append(f"{listed(silent)} {have(silent)} no score.")
-    return " ".join([*_disagreement([best for best, _ in scored]), *sentences])
-
-
-def _disagreement(standings: list[Standing]) -> list[str]:
-    """A sentence where adjustments have no best model in common, by their intervals where any has some."""
-    telling = [by for by in standings if by.tells]
-    best = [set(by.best) for by in telling] or [set(by.leaders) for by in standings]
-    if all(a & b for a, b in combinations(best, 2)):
-        return []
-    subject = "Which model is best" if telling else "Which score is best"
-    return [f"{subject} depends on what is assumed about the censoring."]
+    telling = [set(best.best) for best, _ in scored if best.tells]
+    first = telling or [set(best.leaders) for best, _ in scored]
+    if not all(a & b for a, b in combinations(first, 2)):
+        what = "model" if telling else "score"
+        sentences.insert(0, f"Which {what} is best depends on what is assumed about the censoring.")
+    return " ".join(sentences)
 
 
 def truth_in_words(evaluation: Evaluation, names: Names) -> str:

@@ -11,8 +11,7 @@ from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL
 from cocensor.study.verdict import Along, Assumption, LeadingRange, Limit, OverRatios, Reach, Span, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
-from cocensor.views.text.metrics import IN_SHORT, Doing, doing
-from cocensor.views.text.names import BARE, Names, as_noun, capital, have, listed
+from cocensor.views.text.names import BARE, IN_SHORT, Doing, Names, as_noun, capital, doing, have, listed
 
 # As many reasons are named one after the other.
 _MOST_REASONS = 3
@@ -218,28 +217,26 @@ def _beyond(verdict: Verdict, along: Along, names: Names) -> Iterator[str]:
         which = "that has an answer" if verdict.silent else "that was tried"
         yield f"It holds at every dependence {which}, τ {from_to(*ends)}."
     for way, limit in along.reach.ways:
+        outward = "up" if way > 0 else "down"
+        fast = ratio_in_words(limit.hazard_ratio) if isfinite(limit.hazard_ratio) else "1"
         if limit.is_silent:
-            yield f"It holds {'up' if way > 0 else 'down'} to τ = {limit.at:g}; further out an interval is missing."
+            yield f"It holds {outward} to τ = {limit.at:g}; further out an interval is missing."
             continue
-        yield _lost(verdict, way, limit, names) if limit.by_interval else _held(way, limit)
+        if limit.by_interval:
+            yield _lost(verdict, way, limit, "" if fast == "1" else fast, names)
+        else:
+            point = f"τ = {limit.at:g}" if fast == "1" else f"{fast} times as fast (τ = {limit.at:g})"
+            yield f"It holds {outward} to {point}, the last point tried before."
         for stretch in _turns(along, way, limit):
             yield f"At τ {from_to(stretch.low, stretch.high)}, {_then(along.standing, stretch, names)}."
 
 
-def _held(way: int, limit: Limit) -> str:
-    """The last point of the grid where the answer held, where no interval tells more."""
-    point = f"τ = {limit.at:g}"
-    if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
-        point = f"{ratio_in_words(limit.hazard_ratio)} times as fast ({point})"
-    return f"It holds {'up' if way > 0 else 'down'} to {point}, the last point tried before."
-
-
-def _lost(verdict: Verdict, way: int, limit: Limit, names: Names) -> str:
+def _lost(verdict: Verdict, way: int, limit: Limit, fast: str, names: Names) -> str:
     """The point where the interval of a difference begins to hold 0, on every scale, and the models of it."""
     further, more = ("above", "more") if way > 0 else ("below", "less")
     scales = [f"τ {further} about {towards_zero(limit.at)}"]
-    if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
-        scales.insert(0, f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast")
+    if fast:
+        scales.insert(0, f"{more} than {fast} times as fast")
     if verdict.strongest_covariate is not None and isfinite(limit.multiple):
         many = f"more than {_MOST_TIMES}" if limit.multiple > _MOST_TIMES else ratio_in_words(limit.multiple)
         covariate = names.model(verdict.strongest_covariate)
@@ -274,13 +271,10 @@ def _then(standing: Standing, stretch: LeadingRange, names: Names) -> str:
 
 def ratios_in_words(over: OverRatios | None, names: Names = BARE) -> str:
     """The best models up to some hazard ratio ρ, of everybody and of one reason or group alone."""
-    if over is None:
-        return ""
-    unnamed = [] if over.unnamed is None else [over.unnamed.text]
-    return " ".join([*_everybody(over, names), *_alone(over, names), *unnamed])
+    return "" if over is None else " ".join(_over_ratios(over, names))
 
 
-def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
+def _over_ratios(over: OverRatios, names: Names) -> Iterator[str]:
     along = over.lines[ALL]
     standing, reach = along.standing, along.reach
     tried = f"{along.tried[0]:g} to {along.tried[-1]:g}"
@@ -298,22 +292,7 @@ def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
         for way, limit in reach.ways:
             for stretch in () if limit.is_silent else _turns(along, way, limit):
                 yield f"At ρ {from_to(stretch.low, stretch.high)}, {_then(standing, stretch, names)}."
-
-
-def _rounded(reach: Reach) -> tuple[str | None, ...]:
-    return tuple(None if limit is None else inward(limit.at) for limit in reach)
-
-
-def _ratio_ends(low: str | None, high: str | None) -> str:
-    if low is None:
-        return "every ρ" if high is None else f"up to about {high}"
-    if high is None:
-        return f"from about {low} on"
-    return f"of about {low} alone" if low == high else f"from about {low} to {high}"
-
-
-def _alone(over: OverRatios, names: Names) -> Iterator[str]:
-    """A sentence on the ratio of one reason or group that moves alone, those with one limit together."""
+    # Of those that move alone, lines with one limit are named together.
     ends: dict[tuple[str | None, ...], list[str]] = {}
     for line, along in over.lines.items():
         if line != ALL and along.reach is not None and len(along.tried) > 1:
@@ -326,3 +305,17 @@ def _alone(over: OverRatios, names: Names) -> Iterator[str]:
         parts.append(f"for {whose} alone: {_ratio_ends(low, high)}")
     if parts:
         yield f"{capital('; '.join(parts))}."
+    if over.unnamed is not None:
+        yield over.unnamed.text
+
+
+def _rounded(reach: Reach) -> tuple[str | None, ...]:
+    return tuple(None if limit is None else inward(limit.at) for limit in reach)
+
+
+def _ratio_ends(low: str | None, high: str | None) -> str:
+    if low is None:
+        return "every ρ" if high is None else f"up to about {high}"
+    if high is None:
+        return f"from about {low} on"
+    return f"of about {low} alone" if low == high else f"from about {low} to {high}"
