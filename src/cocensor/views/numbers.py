@@ -443,10 +443,10 @@ def _errors(grid: Grid, metric: str, adjustment: str, minus: str | None = None) 
             limits |= {"band_low": bands[line].low, "band_high": bands[line].high}
             if minus is not None:
                 limits["differences"] = curve.values
-            places = {position: k for k, position in enumerate(curve.positions.tolist())}
-            at = [places.get(grid.position(point)) for point in grid.points]
+            points = grid.answers[adjustment][line]
             numbers.setdefault(line, {})[model] = {
-                name: [None if k is None else values[k] for k in at] for name, values in limits.items()
+                name: list(map(dict(zip(points, values, strict=True)).get, grid.points))
+                for name, values in limits.items()
             }
     return numbers
 

@@ -31,9 +31,6 @@ _TIP_HEAD = ("model", "other", "what happens", "under", "τ", _RATIO, _TIMES, "b
 _AXES = {"tau": ("τ", "family", "Kendall’s τ of event and dropout"), "hazard_ratio": ("ρ", "whose", _RATIO)}
 
 
-# --- grids ----------------------------------------------------------------------------------------------
-
-
 def line_label(line: str) -> str:
     """The name of the dropouts whose hazard ratio moves."""
     return "all dropouts" if line == ALL else line
@@ -73,9 +70,14 @@ def _map(grid: Grid, sensitivity: Sensitivity, looks: Mapping[str, dict[str, Any
     leaders = grid.leaders(metric, adjustment) if is_there else {}
 
     def cell(line: str, point: float) -> tuple[list[dict[str, Any]], str, bool]:
+        """The models by rank, their letters as the page's script has them too, and whether one ties with the best."""
         models = [looks[model] for model in best.get(line, {}).get(point, ())]
         n_equal = len(leaders.get(line, {}).get(point, ()))
-        return models, _letters(models, n_equal, len(looks)), len(models) > n_equal
+        letters = [model["letter"] for model in models]
+        text = "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]])
+        if len(letters) > _MOST_LETTERS:
+            text = f"all {len(looks)}" if len(letters) == len(looks) else f"{letters[0]} +{len(letters) - 1}"
+        return models, text, len(models) > n_equal
 
     low, high = sensitivity.plausible.low - _ROUNDING, sensitivity.plausible.high + _ROUNDING
     return {
@@ -89,14 +91,6 @@ def _map(grid: Grid, sensitivity: Sensitivity, looks: Mapping[str, dict[str, Any
         "notes": [(name, note) for name in grid.answers for note in _why_missing(grid, name)],
         "is_there": is_there,
     }
-
-
-def _letters(models: list[dict[str, Any]], n_equal: int, n_all: int) -> str:
-    """The letters of models in the order of their ranks, the first ones equal; the page's script does the same."""
-    letters = [model["letter"] for model in models]
-    if len(letters) <= _MOST_LETTERS:
-        return "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]])
-    return f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
 
 
 def _why_missing(grid: Grid, adjustment: str) -> list[str]:
@@ -157,9 +151,6 @@ def _tip_cells(tip: TippingPoint) -> list[NumberCell]:
         _multiple(tip.multiple),
         NumberCell(MISSING if tip.winner_beyond is None else model_name(tip.winner_beyond)),
     ]
-
-
-# --- bounds and benchmarks ------------------------------------------------------------------------------
 
 
 def bound_tables(evaluation: Evaluation, bounds: Bounds) -> dict[str, Any]:
@@ -223,40 +214,30 @@ def benchmark_tables(benchmarks: CovariateBenchmarks, sensitivity: Sensitivity |
     few, others = rows[:_FEW_COVARIATES], rows[_FEW_COVARIATES:]
     few.append(NumberRow(("all together",), [nothing, nothing, together, nothing]))
     caption = f"what leaving out a covariate would induce (hazard ratios per SD, {level} intervals)"
-    return {
-        "statement": plausible_tau_in_words(benchmarks, ON_PAGE),
-        "strongest": NumberTable(caption, head, few, tuple(map(str, benchmarks.notes))),
-        "others": NumberTable(f"the other covariates: {caption}", head, others) if others else None,
-        "factors": _factor_table(benchmarks),
-        "hidden": _hidden_table(benchmarks, sensitivity),
-    }
-
-
-def _tau_cell(tau: float, interval: tuple[float, float]) -> NumberCell:
-    return number_cell(tau, digits=3, interval=both_ends(*interval, digits=3))
-
-
-def _factor_table(benchmarks: CovariateBenchmarks) -> NumberTable:
-    """The τ that factors stronger than measured ones would induce."""
     factors = {
         "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
         for times, tau in benchmarks.multiples.items()
     }
     factors["all covariates, if their effects all went the same way"] = benchmarks.aligned
-    rows = [NumberRow((factor,), [number_cell(tau, digits=3)]) for factor, tau in factors.items()]
-    return NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), rows)
-
-
-def _hidden_table(benchmarks: CovariateBenchmarks, sensitivity: Sensitivity | None) -> NumberTable:
-    taus = [k / 10 for k in range(1, 10)]
-    if sensitivity is not None:
-        taus = sorted({abs(tau) for tau in sensitivity.over_tau.points if tau}) or taus
-    rows = [
+    factor_rows = [NumberRow((factor,), [number_cell(tau, digits=3)]) for factor, tau in factors.items()]
+    points = () if sensitivity is None else sensitivity.over_tau.points
+    taus = sorted({abs(tau) for tau in points if tau}) or [k / 10 for k in range(1, 10)]
+    hidden_rows = [
         NumberRow((f"{tau:g}",), [_ratio(ratio), _multiple(benchmarks.multiple_for(tau))])
         for tau, ratio in benchmarks.hidden(taus).items()
     ]
-    head = ("size of τ", "hazard ratio per SD, on event and dropout", _TIMES)
-    return NumberTable("how strong a hidden factor would have to be", head, rows)
+    hidden_head = ("size of τ", "hazard ratio per SD, on event and dropout", _TIMES)
+    return {
+        "statement": plausible_tau_in_words(benchmarks, ON_PAGE),
+        "strongest": NumberTable(caption, head, few, tuple(map(str, benchmarks.notes))),
+        "others": NumberTable(f"the other covariates: {caption}", head, others) if others else None,
+        "factors": NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), factor_rows),
+        "hidden": NumberTable("how strong a hidden factor would have to be", hidden_head, hidden_rows),
+    }
+
+
+def _tau_cell(tau: float, interval: tuple[float, float]) -> NumberCell:
+    return number_cell(tau, digits=3, interval=both_ends(*interval, digits=3))
 
 
 def _ratio(value: float) -> NumberCell:

@@ -189,10 +189,11 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     """For every control its values, and what they are called."""
     evaluation, sensitivity, curves = report.evaluation, report.sensitivity, report.survival
     labels = {name: scores.label for name, scores in evaluation.results.items()}
-    answers = {} if sensitivity is None else sensitivity.over_tau.answers
     after = None if sensitivity is None else sensitivity.over_ratio
-    lines = () if sensitivity is None else sensitivity.over_tau.lines
-    families = [(name, name.capitalize()) for name in lines]
+    answers = {} if sensitivity is None else sensitivity.over_tau.answers
+    families = (
+        [] if sensitivity is None else [(name, name.capitalize()) for name in sensitivity.over_tau.lines]
+    )
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [(name, labels[name]) for name in answers],
@@ -235,9 +236,10 @@ def _settings(evaluation: Evaluation) -> dict[str, str]:
     settings = {}
     for name, scores in evaluation.results.items():
         copula = getattr(scores.adjustment, "copula", None)
-        settings[name] = repr(scores.adjustment)
-        if isinstance(copula, Copula):
-            settings[name] = settings[name].replace(repr(copula), copula_name(copula))
+        text = repr(scores.adjustment)
+        settings[name] = (
+            text.replace(repr(copula), copula_name(copula)) if isinstance(copula, Copula) else text
+        )
     return settings
 
 

@@ -97,30 +97,27 @@ def _percent(skill: float, sign: str = " %") -> str:
 
 def checks_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
     """A line for all models that have checks of one cause, and for each check about all; remarks come last."""
-    return [*_lines(evaluation, names, disqualifying=True), *_lines(evaluation, names, disqualifying=False)]
+    alike: dict[tuple[Any, ...], list[Check]] = {}
+    for place, check in enumerate(evaluation.checks):
+        # What disqualifies all comes before what disqualifies some; remarks on all come after those on some.
+        late = (check.model is None) != check.disqualifies
+        cause = (place,) if check.model is None else _cause_of(check)
+        alike.setdefault((not check.disqualifies, late, cause), []).append(check)
+    return [_line(checks, names) for _, checks in sorted(alike.items(), key=lambda item: item[0][:2])]
 
 
-def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[str]:
-    about_all, alike = list[str](), dict[tuple[Any, ...], list[Check]]()
-    for check in evaluation.checks:
-        if check.disqualifies != disqualifying:
-            continue
-        if check.model is None:
-            about_all.append(f"{check.text}{' No model can be called best.' * disqualifying}")
-        else:
-            alike.setdefault(_cause_of(check), []).append(check)
-    by_model = []
-    for checks in alike.values():
-        findings: dict[str, list[str]] = {}
-        for check in checks:
-            findings.setdefault(str(check.model), []).append(_finding(check))
-        line = [f"{names.model(model)}: {' '.join(of_model)}" for model, of_model in findings.items()]
-        line.append(_cause(checks[0]))
-        if disqualifying:
-            they = "It gets" if len(findings) == 1 else "They get"
-            line.append(f"{they} no rank and cannot be called best.")
-        by_model.append(" ".join(line))
-    return [*about_all, *by_model] if disqualifying else [*by_model, *about_all]
+def _line(checks: list[Check], names: Names) -> str:
+    disqualifies = checks[0].disqualifies
+    if checks[0].model is None:
+        return f"{checks[0].text}{' No model can be called best.' * disqualifies}"
+    findings: dict[str, list[str]] = {}
+    for check in checks:
+        findings.setdefault(str(check.model), []).append(_finding(check))
+    line = [f"{names.model(model)}: {' '.join(of_model)}" for model, of_model in findings.items()]
+    line.append(_cause(checks[0]))
+    if disqualifies:
+        line.append(f"{'It gets' if len(findings) == 1 else 'They get'} no rank and cannot be called best.")
+    return " ".join(line)
 
 
 def _cause_of(check: Check) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import combinations
 from typing import TypeVar
@@ -75,18 +75,12 @@ def _after_tables(evaluation: Evaluation) -> list[str]:
 
 
 def _html_table(title: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(
-        f"<tr><th>{escape(name)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for name, cells in rows.items()
-    )
-    return (
-        f"<table><caption>{escape(title)}</caption><thead><tr><th></th>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    def cells(tag: str, texts: Sequence[str]) -> str:
+        return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
 
-
-# --- tables ---------------------------------------------------------------------------------------------
+    head = cells("th", ["", *columns])
+    body = "".join(f"<tr>{cells('th', [name])}{cells('td', row)}</tr>" for name, row in rows.items())
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _legend(evaluation: Evaluation) -> str:
@@ -167,20 +161,15 @@ def _with_skill(cell: str, skill: float | None, metric: Metric) -> str:
     return f"{cell} (–)" if skill is None or not np.isfinite(skill) else f"{cell} ({round(100 * skill):+d} %)"
 
 
-# --- sentences ------------------------------------------------------------------------------------------
-
-
 def winners_in_words(evaluation: Evaluation, names: Names = BARE) -> str:
     """The best models by the first metric and each adjustment that votes, and by the other metrics."""
     if len(rankable(evaluation)) < 2:
         return nothing_to_rank(evaluation, names)
     first, *others = evaluation.data.metrics
     by_first = _winners(evaluation, names)
-    return (
-        " ".join([f"By the {first.label}: {by_first}", *others_in_words(evaluation, names)])
-        if others
-        else by_first
-    )
+    if not others:
+        return by_first
+    return " ".join([f"By the {first.label}: {by_first}", *others_in_words(evaluation, names)])
 
 
 def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
@@ -260,23 +249,18 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
         close = [names.model(model) for model in kept if model not in best]
     if close:
         answer += f", but cannot be distinguished from {listed(close, 'or')}"
-    return " ".join([f"{_KNOWN}: {answer}.", *_picked(evaluation, by, names)])
-
-
-def _picked(evaluation: Evaluation, by: Metric, names: Names) -> Iterator[str]:
-    """A clause for each choice of the adjustments that vote."""
     picks: dict[tuple[str, ...], list[str]] = {}
     for name in counted(evaluation):
+        above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
         leaders = standing(evaluation, by.name, name).leaders
-        if leaders:
-            above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
-            picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
+        picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
     clauses = [
         f"{listed(labels)} {'picks' if len(labels) == 1 else 'pick'} {names.models(models)}"
         for models, labels in picks.items()
+        if models
     ]
-    if clauses:
-        yield capital(f"{'; '.join(clauses)}.")
+    picked = f" {capital('; '.join(clauses))}." if clauses else ""
+    return f"{_KNOWN}: {answer}.{picked}"
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
@@ -305,16 +289,12 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _important_notes(evaluation: Evaluation) -> list[str]:
-    """Cautions, missing scores, and what was decided for the evaluation as a whole.
-
-    Why a model was refused is among the alarms.
-    """
-    notes = [
-        note for scores in evaluation.results.values() for note in scores.notes if note.kind != "decision"
-    ]
-    notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
-    hint = evaluation.data.assumed.hint
-    statements = [] if hint is None else [hint.statement]
+    """Cautions, missing scores, and what was decided for the evaluation; an alarm says why a model was refused."""
+    data, notes = evaluation.data, list[Note]()
+    for scores in evaluation.results.values():
+        notes += [note for note in scores.notes if note.kind != "decision"]
+    notes += [note for note in evaluation.notes if note.about.model in (None, *data.predictions)]
+    statements = [] if data.assumed.hint is None else [data.assumed.hint.statement]
     return [*statements, *(_note_with_subject(evaluation, note) for note in notes)]
 
 

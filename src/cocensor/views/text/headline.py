@@ -30,6 +30,9 @@ from cocensor.views.text.verdict import (
     standing_in_words,
 )
 
+_NO_HINT = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
+_VARIED = "Over the grid, the copula is that of each point. Data alone cannot check it, so it is varied."
+
 
 def headline(report: Report) -> SimpleNamespace:
     """The first screen, from question to small print; all but ``question`` and ``lead`` may be empty.
@@ -40,7 +43,6 @@ def headline(report: Report) -> SimpleNamespace:
     """
     evaluation, verdict, bounds = report.evaluation, report.verdict, report.bounds_by()
     fit, hint, scored = joint_fit(evaluation), report.hint, len(verdict.standing.scores)
-    unhinted = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
     able = rankable(evaluation)
     return SimpleNamespace(
         question=question(evaluation),
@@ -63,7 +65,7 @@ def headline(report: Report) -> SimpleNamespace:
         rests_on=_rests_on(report),
         plausible=plausible_in_words(verdict),
         benchmarks="" if report.benchmarks is None else plausible_tau_in_words(report.benchmarks, ON_PAGE),
-        hint=f"{capital(copula_in_words(evaluation))}. {hint.statement if hint else unhinted}",
+        hint=f"{capital(copula_in_words(evaluation))}. {hint.statement if hint else _NO_HINT}",
         imputation_fit="" if fit is None else imputation_fit_in_words(fit, ON_PAGE),
         intervals=_intervals(evaluation),
     )
@@ -148,8 +150,7 @@ def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
     leader = answer.leaders[0]
     places = decimals(evaluation.score(leader, None, verdict.adjustment).standard_error)
     values = [number(by.scores[leader], places) for by in (usual, answer)]
-    first = [set(by.first if by.tells else by.leaders) for by in (usual, answer)]
-    agree = first[0] == first[1] or len(answer.scores) == 1
+    agree = set(usual.contenders) == set(answer.contenders) or len(answer.scores) == 1
     if agree and values[0] == values[1]:
         return ""
     differ = " Both lead to the same answer." * (len(answer.scores) > 1)
@@ -187,10 +188,8 @@ def _grounds(report: Report) -> str:
     """The adjustment and grid behind the statements on how far an answer holds, or why there are none."""
     evaluation, verdict, sensitivity = report.evaluation, report.verdict, report.sensitivity
     first = evaluation.results[first_choice(list(evaluation.results.values()), evaluation.metrics[0])]
-    passed_over = ""
-    if not first.answered:
-        why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
-        passed_over = f"“{first.label}” would come first, but has no score{why} "
+    why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
+    passed_over = "" if first.answered else f"“{first.label}” would come first, but has no score{why} "
     if not rankable(evaluation):
         return passed_over.strip()
     if sensitivity is None:
@@ -225,9 +224,7 @@ def _rests_on(report: Report) -> str:
     evaluation, names, varied = report.evaluation, [report.verdict.adjustment], ""
     if report.sensitivity is not None:
         names.append(report.sensitivity.over_tau.primary)
-        varied = (
-            "Over the grid, the copula is that of each point. Data alone cannot check it, so it is varied."
-        )
+        varied = _VARIED
     assumptions = [
         f"{quoted(evaluation, name)}: {evaluation.results[name].adjustment.assumption}"
         for name in dict.fromkeys(names)

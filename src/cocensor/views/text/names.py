@@ -68,8 +68,7 @@ class Names:
         """Models as in a sentence."""
         named = [self.model(name) for name in names]
         if len(named) > self.most:
-            rest = len(named) - self.most + 1
-            named = [*named[: self.most - 1], f"{rest} others"]
+            named[self.most - 1 :] = [f"{len(named) - self.most + 1} others"]
         return listed(named)
 
     def families(self, names: Iterable[str]) -> str:
@@ -106,9 +105,6 @@ def and_metric(evaluation: Evaluation) -> str:
     """The first metric after the adjustment that something is judged by, where there are several metrics."""
     first, *others = evaluation.data.metrics
     return f" and the {first.label}" if others else ""
-
-
-# --- metrics --------------------------------------------------------------------------------------------
 
 
 class Doing(NamedTuple):

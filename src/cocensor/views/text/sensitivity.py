@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from cocensor._checks import escaped
@@ -20,9 +20,6 @@ from cocensor.views.text.verdict import ratios_in_words, sentences
 _EXAMPLE = 0.3
 _TINY = 0.005
 _NOTHING_OPEN = "Dropouts leave nothing open."
-_LIMIT = (
-    "This is a benchmark, not a bound: leaving because the event is near can be stronger than any covariate."
-)
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
@@ -72,9 +69,6 @@ def beside_scores(report: Report) -> list[str]:
     return [escaped(line) for line in lines if line]
 
 
-# --- bounds ------------------------------------------------------------------------------------------------
-
-
 def why_no_bounds(evaluation: Evaluation) -> str:
     """The reason why there are no bounds by the first metric."""
     metric = evaluation.data.metrics[0]
@@ -107,9 +101,7 @@ def bounds_as_text(bounds: Bounds) -> str:
     return "\n".join([*lines, bounds_in_words(bounds)])
 
 
-def bounds_in_words(
-    bounds: Bounds, names: Names = BARE, pairs: tuple[tuple[str, str], ...] | None = None
-) -> str:
+def bounds_in_words(bounds: Bounds, names: Names = BARE, pairs: Sequence[tuple[str, str]] = ()) -> str:
     """The better models whatever the dependence, and what is open else; models alone where no two are bounded.
 
     Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
@@ -137,9 +129,8 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
             losers[winner] = (*losers.get(winner, ()), b if winner == a else a)
     if not losers:
         return ""
-    one, many = "beats", "beat"
-    if bounds.level is None:
-        one, many = "has a better score than", "have better scores than"
+    in_sample = "has a better score than", "have better scores than"
+    one, many = in_sample if bounds.level is None else ("beats", "beat")
     clauses = []
     for beaten in dict.fromkeys(losers.values()):
         winners = [winner for winner, others in losers.items() if others == beaten]
@@ -151,7 +142,7 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
     return f"{certain}: {_by_how_much(bounds, winner, loser)}."
 
 
-def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
+def open_in_words(bounds: Bounds, pairs: Sequence[tuple[str, str]], names: Names = BARE) -> str:
     """The bounds of the first difference that may have either sign; empty where there is none."""
     either = [
         pair for pair in pairs if bounds[pair].width > 0 and bounds.certain(*pair, bounds.level) is None
@@ -205,9 +196,6 @@ def _span(bound: Bound, level: float | None = None) -> str:
     return f"{span} ({level_in_words(level)} interval {number(low, places)} to {number(high, places)})"
 
 
-# --- benchmarks --------------------------------------------------------------------------------------------
-
-
 def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE) -> str:
     """The hidden factor that some τ would take, beside the strongest measured one, and what that leaves open."""
     strongest = benchmarks.strongest
@@ -222,7 +210,8 @@ def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE)
         f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both event and "
         f"dropout; {names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} "
         f"on the event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces "
-        f"{_tau(strongest.shrunken_tau)}{noise}.{together} {_LIMIT}"
+        f"{_tau(strongest.shrunken_tau)}{noise}.{together} This is a benchmark, not a bound: leaving because the event "
+        "is near can be stronger than any covariate."
     )
 
 

@@ -9,7 +9,7 @@ from math import isfinite
 from cocensor.study.ranking import Standing
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL
-from cocensor.study.verdict import Along, Assumption, LeadingRange, Limit, OverRatios, Reach, Span, Verdict
+from cocensor.study.verdict import Along, Assumption, LeadingRange, Limit, OverRatios, Reach, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
 from cocensor.views.text.names import BARE, IN_SHORT, Doing, Names, as_noun, capital, doing, have, listed
 
@@ -170,22 +170,17 @@ def _origin(plausible: PlausibleRange) -> str:
 
 
 def _spans(verdict: Verdict) -> Iterator[str]:
-    """The range of the score of the only model over the plausible range, and over the grid."""
-    what, level = f"the {verdict.standing.metric.label} lies between", verdict.standing.level
-    plausible, grid = verdict.spans.get("plausible"), verdict.spans.get("grid")
-    if plausible is not None:
-        yield f"Over the plausible range{_as_far(verdict)}, {what} {_span(plausible, level)}."
-    if grid is not None and grid != plausible:
-        yield f"Over the grid, {what} {_span(grid, level)}."
-
-
-def _span(span: Span, level: float | None) -> str:
-    """The ends of a range of scores; with sampling error, where there is one."""
-    ends = f"{number(span.low)} and {number(span.high)}"
-    if level is None or not (isfinite(span.low_with_error) and isfinite(span.high_with_error)):
-        return ends
-    with_error = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
-    return f"{ends}; with sampling error, between {with_error} ({level_in_words(level)})"
+    """The range of the score of the only model over the plausible range and the grid, with sampling error if known."""
+    level, where = verdict.standing.level, {"plausible": f"plausible range{_as_far(verdict)}", "grid": "grid"}
+    for name in ("plausible", "grid"):
+        span = verdict.spans.get(name)
+        if span is None or (name == "grid" and span == verdict.spans.get("plausible")):
+            continue
+        lies = f"lies between {number(span.low)} and {number(span.high)}"
+        if level is not None and isfinite(span.low_with_error) and isfinite(span.high_with_error):
+            ends = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
+            lies += f"; with sampling error, between {ends} ({level_in_words(level)})"
+        yield f"Over the {where[name]}, the {verdict.standing.metric.label} {lies}."
 
 
 def _as_far(verdict: Verdict) -> str:
