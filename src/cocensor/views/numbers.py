@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
-from cocensor.metrics import CalibrationCurve, DecisionCurve, Metric, MetricValue
+from cocensor.metrics import CalibrationCurve, DecisionCurve, Metric
 from cocensor.study.curves import CurveErrors
 from cocensor.study.data import Streamed
 from cocensor.study.evaluation import Evaluation
@@ -56,6 +56,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
     """All numbers of an evaluation and of the analyses beside it, and all that they rest on."""
     evaluation, data = report.evaluation, report.evaluation.data
     y_test, y_train, streamed = data.samples.y_test, data.samples.y_train, data.streamed
+    train = None if y_train is None else _subjects(y_train)
     risk_tables = {} if y_train is None else {"train": y_train.risk_table}
     risk_tables["test"] = data.risk_table
     marks, copula = data.time_axis.marks(0.0, data.horizon.time), data.assumed.copula
@@ -65,11 +66,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
     numbers: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
-        "data": {
-            "train": None if y_train is None else _subjects(y_train),
-            "test": _subjects(y_test, streamed),
-            "covariates": data.covariates,
-        },
+        "data": {"train": train, "test": _subjects(y_test, streamed), "covariates": data.covariates},
         "horizon": {**asdict(data.horizon), "n_times": int(data.times.size), "at_risk": at_horizon},
         "time": {**asdict(data.time_axis), "label": data.time_axis.label},
         "at_risk": {"times": marks, **{name: table.at_risk_at(marks) for name, table in risk_tables.items()}},
@@ -163,9 +160,8 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
     results = {name: result for name, result in evaluation.results.items() if result.values[metric.name]}
     values = {name: result.values[metric.name] for name, result in results.items()}
     bases = {name: result.reference.get(metric.name) for name, result in results.items()}
-    standings = {
-        name: standing(evaluation, metric.name, name) for name in results if name in counted(evaluation)
-    }
+    voting = [name for name in results if name in counted(evaluation)]
+    standings = {name: standing(evaluation, metric.name, name) for name in voting}
     return {
         **_attributes(metric, "name", "label", "family", "kind", "at", "direction", "range", *_CURVES),
         "settings": repr(metric),
@@ -210,9 +206,7 @@ def _scores(report: Report, metric: Metric, values: Mapping[str, Mapping[str, An
     numbers["no_interval"] = _by_model(scores, lambda score: score.missing)
     numbers["comparisons"] = {name: [_comparison(pair, level) for pair in by] for name, by in pairs.items()}
     for prefix, estimates in (("", scores), ("skill_", skills)):
-        numbers[f"{prefix}standard_errors"] = _by_model(
-            estimates, lambda estimate: estimate.standard_error, True
-        )
+        numbers[f"{prefix}standard_errors"] = _by_model(estimates, lambda score: score.standard_error, True)
         numbers[f"{prefix}intervals"] = _by_model(estimates, partial(_interval, level=level), True)
     for key, errors in (("curve_errors", report.curves), ("profile_errors", report.profiles)):
         numbers[key] = {
@@ -306,10 +300,7 @@ def _decision(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
 
 
 def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
-    """All numbers of a sensitivity analysis.
-
-    The second grid is without the curves behind its values: they are many, and no view has them.
-    """
+    """All numbers of a sensitivity analysis; the curves behind values are many, and left out of the second grid."""
     grid, after = sensitivity.over_tau, sensitivity.over_ratio
     numbers: dict[str, Any] = {
         "families": grid.lines,
@@ -389,35 +380,28 @@ def _best(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
 def _curves_behind(grid: Grid) -> dict[str, Any]:
     """Curves over time and behind values at one time, and what these run over, wherever on the grid."""
     x: dict[str, Any] = {metric: {} for metric in grid.evaluation.metrics}
-    points = [
-        answer for lines in grid.answers.values() for line in lines.values() for answer in line.values()
-    ]
-    for answer in points:
-        for metric, values in answer.values.items():
-            for model, value in values.items():
-                if value.profile is not None and model not in x[metric]:
-                    x[metric][model] = _rounded(value.profile.x)
+    for lines in grid.answers.values():
+        for answer in [answer for line in lines.values() for answer in line.values()]:
+            for metric, values in answer.values.items():
+                for model, value in values.items():
+                    if value.profile is not None and model not in x[metric]:
+                        x[metric][model] = _rounded(value.profile.x)
     return {
         "profile_points": x,
-        "profiles": _by_adjustment(
-            grid, partial(_curves, curve_of=lambda value: value.profile and value.profile.y)
-        ),
+        "profiles": _by_adjustment(grid, partial(_curves, of="profile")),
         "curve_times": _rounded(grid.evaluation.data.times),
-        "curves": _by_adjustment(grid, partial(_curves, curve_of=lambda value: value.curve)),
+        "curves": _by_adjustment(grid, partial(_curves, of="curve")),
     }
 
 
-def _curves(
-    grid: Grid, metric: str, adjustment: str, curve_of: Callable[[MetricValue], FloatArray | None]
-) -> dict[str, Any]:
-    """By line and model, one curve at each point; null where there is none."""
+def _curves(grid: Grid, metric: str, adjustment: str, of: Literal["curve", "profile"]) -> dict[str, Any]:
+    """By line and model, one curve at each point, over time or behind a value; null where there is none."""
     numbers: dict[str, Any] = {}
     for line, answers in grid.answers[adjustment].items():
         for model in grid.evaluation.models:
             values = {point: answer.values[metric].get(model) for point, answer in answers.items()}
-            curves = {
-                point: _rounded(None if value is None else curve_of(value)) for point, value in values.items()
-            }
+            drawn = {point: getattr(value, of, None) for point, value in values.items()}
+            curves = {point: _rounded(getattr(curve, "y", curve)) for point, curve in drawn.items()}
             if any(curves.values()):
                 numbers.setdefault(line, {})[model] = [curves.get(point) for point in grid.points]
     return numbers
@@ -462,7 +446,7 @@ def _differences(grid: Grid, metric: str, adjustment: str) -> dict[str, Any] | N
 
 def _pairs(grid: Grid, metric: str, adjustment: str) -> list[dict[str, Any]]:
     """By pair of models, how far one is better beyond chance, and where their order turns."""
-    numbers, line_name = [], _line_name(grid)
+    pairs, line_name = [], _line_name(grid)
     for a, b in combinations(grid.evaluation.models, 2):
         pair = grid.pair(a, b, metric, adjustment)
         if not any(np.isfinite(curve.values).any() for curve in pair.curves.values()):
@@ -474,7 +458,5 @@ def _pairs(grid: Grid, metric: str, adjustment: str) -> list[dict[str, Any]]:
             for point in pair.tipping_points()
         ]
         lead = by_line.pop(None)
-        numbers.append(
-            {"a": a, "b": b, "lead": lead, f"lead_by_{line_name}": by_line, "tipping_points": turns}
-        )
-    return numbers
+        pairs.append({"a": a, "b": b, "lead": lead, f"lead_by_{line_name}": by_line, "tipping_points": turns})
+    return pairs

@@ -117,9 +117,7 @@ def _analyses(report: Report) -> list[str]:
             for by in (bounds.metric for bounds in report.bounds)
         ]
         arguments.append(f"bounds=[{', '.join(f'result.bounds({call})' for call in calls)}]")
-    if report.benchmarks is not None and (
-        report.sensitivity is None or report.sensitivity.benchmarks is None
-    ):
+    if report.benchmarks is not None and getattr(report.sensitivity, "benchmarks", None) is None:
         arguments.append("benchmarks=result.benchmarks()")
     arguments += ["hint=result.suggest_copula()"] if has_hint else []
     shown = ", ".join(['"report.html"', *arguments])

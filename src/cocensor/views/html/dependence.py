@@ -27,6 +27,7 @@ _FEW_PAIRS, _FEW_COVARIATES = 6, 8
 _HAPPENS = {"estimate": "scores change order", "interval": "no longer distinguishable"}
 _RATIO, _TIMES = "hazard ratio after dropout", "times the strongest covariate"
 _TIP_HEAD = ("model", "other", "what happens", "under", "τ", _RATIO, _TIMES, "better beyond")
+_BEST_PAIRS = "The pairs with the best model at independence; tipping_table() of the sensitivity has all."
 # By the axis of a grid, its symbol, what its lines are, and what it runs along.
 _AXES = {"tau": ("τ", "family", "Kendall’s τ of event and dropout"), "hazard_ratio": ("ρ", "whose", _RATIO)}
 
@@ -54,11 +55,7 @@ def grid_tables(grid: Grid) -> list[dict[str, Any]]:
 
 
 def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Maps of the models that may be best along τ and hazard ratio, by the first metric and primary adjustment.
-
-    The page's script fills the maps for the others; ``series`` says how models look. Points may be plausible, and
-    ``notes`` say for each adjustment which ones have no answer, and why.
-    """
+    """Maps of who may be best along τ and hazard ratio by the first metric; the page's script fills those of others."""
     looks = {model["name"]: model for model in series}
     return [_map(grid, sensitivity, looks) for grid in sensitivity.grids]
 
@@ -123,9 +120,7 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
         if len(chosen) > _FEW_PAIRS:
             first = grid.reference(metric.name, adjustment)
             chosen = [pair for pair in chosen if first in pair]
-            notes = [
-                "The pairs with the best model at independence; tipping_table() of the sensitivity has all."
-            ]
+            notes.append(_BEST_PAIRS)
         rows = [
             NumberRow((a, b), _tip_cells(tip))
             for a, b in chosen
@@ -141,8 +136,7 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
 def _tip_cells(tip: TippingPoint) -> list[NumberCell]:
     under = tip.family.capitalize()
     if tip.family == HAZARD_RATIO:
-        whose = line_label(ALL) if tip.reason is None else model_name(tip.reason)
-        under = f"hazard ratio, {whose}"
+        under = f"hazard ratio, {line_label(ALL) if tip.reason is None else model_name(tip.reason)}"
     return [
         NumberCell(_HAPPENS[tip.kind]),
         NumberCell(under),
@@ -168,16 +162,12 @@ def bound_tables(evaluation: Evaluation, bounds: Bounds) -> dict[str, Any]:
         pair_table = NumberTable(caption, ("model", "minus", *head, "certainly better"), rows)
     elif pairs:
         notes.append(f"Differences have no bounds: {bounds[bounds.pairs[0]].missing}.")
-    model_table = NumberTable(
-        f"{label} ({bounds.metric.direction} is better), whatever the dependence",
-        ("model", *head),
-        [NumberRow((model,), _bound_cells(bounds[model], level)) for model in bounds.models],
-        tuple(notes),
-    )
+    rows = [NumberRow((model,), _bound_cells(bounds[model], level)) for model in bounds.models]
+    caption = f"{label} ({bounds.metric.direction} is better), whatever the dependence"
     return {
         "metric": bounds.metric.name,
         "statement": bounds_in_words(bounds, ON_PAGE, pairs),
-        "models": model_table,
+        "models": NumberTable(caption, ("model", *head), rows, tuple(notes)),
         "pairs": pair_table,
         "are_many": len(pairs) > _FEW_PAIRS,
     }

@@ -32,8 +32,7 @@ def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
     page = {name: _thinned(part, _MOST[name]) if name in _MOST else part for name, part in numbers.items()}
     if "sensitivity" in numbers:
         page["sensitivity"] = _grid(numbers["sensitivity"], {by["name"]: by for by in numbers["metrics"]})
-    rounded: dict[str, Any] = _rounded(page)
-    return rounded
+    return dict(_rounded(page))
 
 
 def _grid(numbers: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,15 +62,15 @@ def _page(report: Report, title: str) -> str:
     style, script = pages.get_template("report.css.jinja").render(palette()), _script()
     numbers, after = report.to_dict(), None if sensitivity is None else sensitivity.over_ratio
     letters = {model["name"]: model["letter"] for model in drawn}
-    unfolded: list[dict[str, Any]] = []
+    specs: list[dict[str, Any]] = []
     return pages.get_template("report.html.jinja").render(
         title=title,
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        on_demand=partial(_on_demand, unfolded),
-        embedded=lambda: embedded({"numbers": page_numbers(numbers), "models": drawn, "tables": unfolded}),
+        on_demand=partial(_on_demand, specs),
+        embedded=lambda: embedded({"numbers": page_numbers(numbers), "models": drawn, "tables": specs}),
         headline=headline(report),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         truth=truth_in_words(evaluation, ON_PAGE),
@@ -114,12 +114,10 @@ def _page(report: Report, title: str) -> str:
     )
 
 
-def _on_demand(
-    unfolded: list[dict[str, Any]], table: tables.NumberTable | dict[str, Any], kind: str
-) -> Markup:
+def _on_demand(specs: list[dict[str, Any]], table: tables.NumberTable | dict[str, Any], kind: str) -> Markup:
     """The place of a table that the script makes when it is unfolded; written out, they would fill megabytes."""
-    unfolded.append({"kind": kind, **(table if isinstance(table, dict) else table.spec())})
-    return Markup('<div data-table="{}"></div>').format(len(unfolded) - 1)
+    specs.append({"kind": kind, **(table if isinstance(table, dict) else table.spec())})
+    return Markup('<div data-table="{}"></div>').format(len(specs) - 1)
 
 
 def _script() -> str:
@@ -155,24 +153,18 @@ def _policy(style: str, script: str) -> str:
 def palette() -> dict[str, list[str]]:
     """The colours of all plots, and their line styles as dashes of SVG."""
     styles = list(islice(line_styles(), _N_STYLES))
-    return {
-        "colours": [style["color"] for style in styles],
-        "dashes": [_dashes(style["linestyle"]) for style in styles],
-    }
+    dashes = [_dashes(style["linestyle"]) for style in styles]
+    return {"colours": [style["color"] for style in styles], "dashes": dashes}
 
 
 def series(evaluation: Evaluation) -> list[dict[str, Any]]:
     """For each model the letter that stands for it, and the places of its colour and dashes in :func:`palette`."""
-    looks = palette()
-    return [
-        {
-            "name": name,
-            "letter": _letter(k),
-            "colour": looks["colours"].index(style["color"]),
-            "dash": looks["dashes"].index(_dashes(style["linestyle"])),
-        }
-        for k, (name, style) in enumerate(zip(evaluation.models, line_styles(), strict=False))
-    ]
+    colours, dashes = palette().values()
+    drawn = []
+    for k, (name, style) in enumerate(zip(evaluation.models, line_styles(), strict=False)):
+        colour, dash = colours.index(style["color"]), dashes.index(_dashes(style["linestyle"]))
+        drawn.append({"name": name, "letter": _letter(k), "colour": colour, "dash": dash})
+    return drawn
 
 
 def _letter(k: int) -> str:
@@ -191,9 +183,8 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     labels = {name: scores.label for name, scores in evaluation.results.items()}
     after = None if sensitivity is None else sensitivity.over_ratio
     answers = {} if sensitivity is None else sensitivity.over_tau.answers
-    families = (
-        [] if sensitivity is None else [(name, name.capitalize()) for name in sensitivity.over_tau.lines]
-    )
+    lines = () if sensitivity is None else sensitivity.over_tau.lines
+    families = [(name, name.capitalize()) for name in lines]
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [(name, labels[name]) for name in answers],
@@ -235,11 +226,10 @@ def _settings(evaluation: Evaluation) -> dict[str, str]:
     """The settings of every adjustment, with its copula by τ."""
     settings = {}
     for name, scores in evaluation.results.items():
-        copula = getattr(scores.adjustment, "copula", None)
-        text = repr(scores.adjustment)
-        settings[name] = (
-            text.replace(repr(copula), copula_name(copula)) if isinstance(copula, Copula) else text
-        )
+        copula, text = getattr(scores.adjustment, "copula", None), repr(scores.adjustment)
+        if isinstance(copula, Copula):
+            text = text.replace(repr(copula), copula_name(copula))
+        settings[name] = text
     return settings
 
 

@@ -1,7 +1,4 @@
-"""The tables of the report: every number that a figure shows, for readers without scripts and for paper.
-
-``numbers`` are those of :meth:`Report.to_dict`.
-"""
+"""Every number that a figure shows, in tables; their ``numbers`` are those of :meth:`Report.to_dict`."""
 
 from __future__ import annotations
 
@@ -127,10 +124,7 @@ def summary_table(numbers: Mapping[str, Any]) -> NumberTable:
 
 
 def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[NumberTable]:
-    """For every metric, models by adjustments: score, skill and rank, with the reference in the last row.
-
-    In the last column are the true scores, where they are known.
-    """
+    """For every metric, models by adjustments: score, skill and rank; last the reference, and true scores if known."""
     labels, truth = _labels(numbers), evaluation.truth
     heads = ("model", *labels.values(), *([] if truth is None else [truth.label]))
     tables = []
@@ -154,15 +148,13 @@ def _head(metric: Mapping[str, Any]) -> str:
     return f"{metric['label']} ({metric['direction']} is better)"
 
 
-def _score_cell(
-    metric: Mapping[str, Any], adjustment: str, model: str, beside: str | None = None
-) -> NumberCell:
+def _score_cell(by: Mapping[str, Any], adjustment: str, model: str, beside: str | None = None) -> NumberCell:
     """A score with its interval, whether it may be the best, and ``beside`` it by default its rank and skill."""
     parts = ("scores", "intervals", "ranks", "skill")
-    score, ends, rank, skill = (metric.get(part, {}).get(adjustment, {}).get(model) for part in parts)
+    score, ends, rank, skill = (by.get(part, {}).get(adjustment, {}).get(model) for part in parts)
     if beside is None:
         beside = ", ".join(filter(None, ["" if rank is None else f"rank {rank}", _skill(skill)]))
-    best = model in metric["best"].get(adjustment, ())
+    best = model in by["best"].get(adjustment, ())
     return number_cell(score, best, interval=both_ends(*ends) if ends else "", beside=beside)
 
 
@@ -197,21 +189,15 @@ def _leaders(sensitivity: Sensitivity, metric: Metric, letters: Mapping[str, str
         return MISSING
     if set(counts.values()) == {len(points)}:
         return f"always {listed([*counts])}"
-    (first, most), *others = counts.most_common()
-    return ", ".join(
-        [f"{first} at {most} of {len(points)} points", *(f"{other} at {n}" for other, n in others)]
-    )
+    (first, most), *rest = counts.most_common()
+    return ", ".join([f"{first} at {most} of {len(points)} points", *(f"{name} at {n}" for name, n in rest)])
 
 
 # --- differences ----------------------------------------------------------------------------------------
 
 
 def difference_tables(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """For every metric the differences of the models from the leading one under the primary adjustment.
-
-    On the ``side`` of 0 the ``leader`` is better; of many models, ``all_pairs`` stand apart by the first metric. Empty
-    without intervals.
-    """
+    """For every metric the differences of the models from the one that leads; empty without intervals."""
     level = evaluation.data.confidence_level
     if level is None:
         return []
@@ -223,12 +209,12 @@ def difference_tables(evaluation: Evaluation) -> list[dict[str, Any]]:
         leader, few = min(ranks, key=ranks.__getitem__), len(pairs) <= _FEW_PAIRS
         label = evaluation.results[evaluation.primary].label
         caption, all_pairs = f"{metric.label} by “{label}”, {metric.direction} is better", None
-        if not few and metric is evaluation.data.metrics[0]:
+        if not few and metric is evaluation.data.metrics[0]:  # they stand apart
             rows = [_pair_row(pair, None, level) for pair in pairs]
             all_pairs = NumberTable(f"all pairs, {caption}", _PAIR_HEAD, rows)
         rows = [_pair_row(pair, leader, level) for pair in pairs if few or leader in (pair.a, pair.b)]
         table = NumberTable(caption, _PAIR_HEAD, rows, metric=metric.name)
-        side = "right" if metric.direction == "lower" else "left"
+        side = "right" if metric.direction == "lower" else "left"  # of 0, where the leader is better
         tables.append({"leader": leader, "side": side, "table": table, "all_pairs": all_pairs})
     return tables
 
@@ -282,36 +268,28 @@ def survival_table(survival: Mapping[str, Any], axis: TimeAxis) -> NumberTable:
         for family, curves in survival["copula_graphic"].items()
         for tau, values in zip(survival["taus"], curves, strict=True)
     ]
-    return NumberTable(
-        f"Survival probability, {survival['sample']} sample",
-        ("curve", "τ", *(f"t = {axis.said(times[k])}" for k in shown)),
-        [NumberRow(head, [number_cell(values[k]) for k in shown]) for head, values in lines],
-    )
+    rows = [NumberRow(head, [number_cell(values[k]) for k in shown]) for head, values in lines]
+    head = ("curve", "τ", *(f"t = {axis.said(times[k])}" for k in shown))
+    return NumberTable(f"Survival probability, {survival['sample']} sample", head, rows)
 
 
 def likelihood_table(profile: Mapping[str, Any]) -> NumberTable:
     """The profile log-likelihood minus its maximum, by family along τ."""
     families = profile["families"]
     curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
-    return NumberTable(
-        "Profile log-likelihood minus its maximum",
-        ("τ", *map(str.capitalize, families)),
-        [
-            NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
-            for tau in sorted(set().union(*curves))
-        ],
-    )
+    rows = [
+        NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
+        for tau in sorted(set().union(*curves))
+    ]
+    head = ("τ", *map(str.capitalize, families))
+    return NumberTable("Profile log-likelihood minus its maximum", head, rows)
 
 
 # --- discrimination, calibration and benefit ------------------------------------------------------------
 
 
 def single_time_sections(numbers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The three sections by name.
-
-    ``shown`` says whether there are metrics for a section, and ``levels`` whether values in cells lie behind one;
-    ``summaries`` are what was computed in full, and ``curves`` those behind the values.
-    """
+    """By name the sections: whether it has metrics, what was computed in full, and the curves behind values."""
     sections = {}
     for name in _SINGLE_TIME_SECTIONS:
         metrics = [metric for metric in numbers["metrics"] if metric["kind"] == name]
@@ -384,11 +362,7 @@ def _profile_table(numbers: Mapping[str, Any], metric: Mapping[str, Any]) -> Num
 
 
 def fit_maps(fit: ImputationFit, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Observed over expected events and dropouts by model, the one with most misfit first.
-
-    By kind and period, each decile of the model's score has its ratio, the numbers behind it, and whether the interval
-    of the ratio leaves 1 out. ``models`` say how they look.
-    """
+    """Observed over expected events and dropouts by model, that with most misfit first; ``models`` has their looks."""
     maps = []
     for model in sorted(models, key=lambda model: model["name"] != fit.worst):
         if model["name"] in fit.cells:
@@ -400,7 +374,7 @@ def fit_maps(fit: ImputationFit, models: list[dict[str, Any]]) -> list[dict[str,
 
 
 def _ratios(cells: FitCells) -> list[list[tuple[str, str, bool]]]:
-    """By period, and in each by decile."""
+    """By period and decile the ratio, the numbers behind it, and whether its interval leaves 1 out."""
     low, high = cells.interval()
 
     def ratio(at: tuple[int, int]) -> tuple[str, str, bool]:

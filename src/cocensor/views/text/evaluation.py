@@ -132,10 +132,7 @@ def lines(table: Table, width: int | None = None) -> list[str]:
 def _cells(
     evaluation: Evaluation, metric: Metric, names: list[str], with_skill: bool = False
 ) -> tuple[dict[str, list[str]], int]:
-    """By model its scores under some adjustments, with half of their intervals and a star for those that may be best.
-
-    All have as many decimals as the most precise of them deserves, which is told too.
-    """
+    """By model its scores, with half of their intervals and a star for those that may be best, and their decimals."""
     level, models = evaluation.data.confidence_level, evaluation.models
     scores = {name: [evaluation.score(model, metric.name, name) for model in models] for name in names}
     errors = [score.standard_error for column in scores.values() for score in column]
@@ -202,10 +199,7 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
 
 
 def _winners(evaluation: Evaluation, names: Names) -> str:
-    """A sentence for all adjustments that say the same by the first metric, and whether they have a best in common.
-
-    By their intervals where any has some.
-    """
+    """A sentence for all adjustments that say the same by the first metric, and whether they have a best in common."""
     voting = [(standing(evaluation, None, name), quoted(evaluation, name)) for name in counted(evaluation)]
     scored = [(best, label) for best, label in voting if best.scores]
     if not scored:

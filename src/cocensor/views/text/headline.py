@@ -35,12 +35,7 @@ _VARIED = "Over the grid, the copula is that of each point. Data alone cannot ch
 
 
 def headline(report: Report) -> SimpleNamespace:
-    """The first screen, from question to small print; all but ``question`` and ``lead`` may be empty.
-
-    It is the best model by the first metric and the primary adjustment, by default at independence given what
-    imputation conditions on, and how far that holds over other dependences; the copula that fits best comes last, as a
-    hint.
-    """
+    """The first screen, from question to small print; all but ``question`` and ``lead`` may be empty."""
     evaluation, verdict, bounds = report.evaluation, report.verdict, report.bounds_by()
     fit, hint, scored = joint_fit(evaluation), report.hint, len(verdict.standing.scores)
     able = rankable(evaluation)

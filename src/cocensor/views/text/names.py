@@ -55,10 +55,7 @@ def in_a_line(name: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names of models and families: bare in a terminal, isolated and as names on the page.
-
-    Of more models than ``most`` a sentence names the first, and says how many others there are.
-    """
+    """Names of models and families; of more models than ``most``, a sentence names the first and counts the others."""
 
     model: Callable[[str], str] = str
     family: Callable[[str], str] = str
@@ -156,9 +153,7 @@ def metrics_in_words(metrics: Sequence[Metric]) -> str:
     """Metrics as in a sentence, with the times of the same one together."""
     times: dict[tuple[str, str | None], list[str]] = {}
     for metric in metrics:
-        label = label_without_time(metric)
-        own = times.setdefault((label, metric.unit), [])
-        own += [] if metric.at is None or label == metric.label else [time_in_name(metric.at)]
-    return listed(
-        [f"{label} at {with_unit(at, unit)}" if at else label for (label, unit), at in times.items()]
-    )
+        name = label_without_time(metric)
+        own = times.setdefault((name, metric.unit), [])
+        own += [] if metric.at is None or name == metric.label else [time_in_name(metric.at)]
+    return listed([f"{name} at {with_unit(at, unit)}" if at else name for (name, unit), at in times.items()])

@@ -27,14 +27,12 @@ def note_in_words(note: Note) -> str:
 
 def misfit_in_words(worst: Mapping[str, Mapping[str, Any]], model: Callable[[str], str] = str) -> str:
     """The deviations of events or dropouts from the imputation model, of each kind that deviates."""
-    deviations = [
+    misfits = [
         f"{kind}s deviate by {100 * cells['misfit']:.0f} %, by period and decile of the score of "
         f"{model(cells['model'])} (χ² = {cells['statistic']:.0f}, {cells['df']} cells)"
         for kind, cells in sorted(worst.items(), reverse=True)
     ]
-    return (
-        f"The imputation model does not fit the data: {listed(deviations)}. This checks its margins, not τ."
-    )
+    return f"The imputation model does not fit the data: {listed(misfits)}. This checks its margins, not τ."
 
 
 def _after_last(values: Values) -> str:

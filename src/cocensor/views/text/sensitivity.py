@@ -28,16 +28,16 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     taus = from_to(min(grid.points), max(grid.points))
     labels = listed([quoted(sensitivity.evaluation, name) for name in grid.answers])
     over = f"Sensitivity of {labels} over {', '.join(grid.lines)}; τ {taus}."
-    lines = [over, *_sentences(sensitivity, BARE), ratios_in_words(sensitivity.verdict.over_ratios)]
+    lines = [over, *_sentences(sensitivity), ratios_in_words(sensitivity.verdict.over_ratios)]
     return "\n".join(filter(None, lines))
 
 
-def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
+def sensitivity_in_words(sensitivity: Sensitivity) -> str:
     """The verdict over τ, by the primary adjustment and the first metric."""
-    return " ".join(filter(None, _sentences(sensitivity, names)))
+    return " ".join(filter(None, _sentences(sensitivity)))
 
 
-def _sentences(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
+def _sentences(sensitivity: Sensitivity) -> Iterator[str]:
     evaluation, grid, verdict = sensitivity.evaluation, sensitivity.over_tau, sensitivity.verdict
     label = quoted(evaluation, grid.primary)
     if not grid.leaders():
@@ -47,11 +47,11 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
     elif not evaluation.data.anybody_left:
         yield "Nobody dropped out: there is no dependence to vary."
     elif not rankable(evaluation):
-        yield nothing_to_rank(evaluation, names)
+        yield nothing_to_rank(evaluation, BARE)
     else:
-        yield from sentences(verdict, names)
+        yield from sentences(verdict)
         if verdict.silent:
-            yield f"Under {names.families(verdict.silent)} there is no answer."
+            yield f"Under {BARE.families(verdict.silent)} there is no answer."
 
 
 def beside_scores(report: Report) -> list[str]:
@@ -102,10 +102,7 @@ def bounds_as_text(bounds: Bounds) -> str:
 
 
 def bounds_in_words(bounds: Bounds, names: Names = BARE, pairs: Sequence[tuple[str, str]] = ()) -> str:
-    """The better models whatever the dependence, and what is open else; models alone where no two are bounded.
-
-    Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
-    """
+    """The better models whatever the dependence, and what is open else; models alone where no two are bounded."""
     if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
         sentences = certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)
         return " ".join(filter(None, sentences)) or _NOTHING_OPEN
@@ -144,9 +141,8 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
 
 def open_in_words(bounds: Bounds, pairs: Sequence[tuple[str, str]], names: Names = BARE) -> str:
     """The bounds of the first difference that may have either sign; empty where there is none."""
-    either = [
-        pair for pair in pairs if bounds[pair].width > 0 and bounds.certain(*pair, bounds.level) is None
-    ]
+    level = bounds.level
+    either = [pair for pair in pairs if bounds[pair].width > 0 and bounds.certain(*pair, level) is None]
     if not either:
         return ""
     a, b = either[0]
@@ -175,18 +171,12 @@ def _anything(what: str, bound: Bound, level: float | None) -> str:
 
 
 def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
-    lower = bounds.metric.direction == "lower"
-    difference = bounds[loser, winner] if lower else bounds[winner, loser]
-    return (
-        f"its {bounds.metric.label} is {'lower' if lower else 'higher'} by {_span(difference, bounds.level)}"
-    )
+    pair = (loser, winner) if bounds.metric.direction == "lower" else (winner, loser)
+    return f"its {bounds.metric.label} is {bounds.metric.direction} by {_span(bounds[pair], bounds.level)}"
 
 
 def _span(bound: Bound, level: float | None = None) -> str:
-    """From the lower to the upper bound, with the interval in brackets where there is one.
-
-    Half the distance of the bounds, or their error where that is more, has two digits.
-    """
+    """From bound to bound, with two digits of half their distance or their error, and the interval in brackets."""
     sizes = [size for size in (bound.width / 2, bound.low_error, bound.high_error) if size > 0]
     places = decimals(max(sizes, default=0.0))
     span = f"{number(bound.low, places)} to {number(bound.high, places)}"

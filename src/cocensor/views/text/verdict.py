@@ -105,19 +105,17 @@ def lead_in_words(verdict: Verdict, names: Names) -> str:
     return f"{assumption_in_words(verdict.assumption)} {best}."
 
 
-def verdict_in_words(verdict: Verdict, names: Names = BARE) -> str:
+def verdict_in_words(verdict: Verdict) -> str:
     """A verdict in a paragraph: who leads under the assumption, and how far that holds."""
-    return " ".join(sentences(verdict, names))
+    return " ".join(sentences(verdict))
 
 
-def sentences(verdict: Verdict, names: Names) -> Iterator[str]:
+def sentences(verdict: Verdict) -> list[str]:
     """A verdict, sentence by sentence."""
     if not verdict.standing.scores:
-        yield "No model can be called best."
-        return
-    yield f"By the {verdict.standing.metric.label}, scored with {as_noun(verdict.assumption.label)}:"
-    yield lead_in_words(verdict, names)
-    yield from along_in_words(verdict, names)
+        return ["No model can be called best."]
+    by = f"By the {verdict.standing.metric.label}, scored with {as_noun(verdict.assumption.label)}:"
+    return [by, lead_in_words(verdict, BARE), *along_in_words(verdict, BARE)]
 
 
 # --- how far it holds -------------------------------------------------------------------------------------
