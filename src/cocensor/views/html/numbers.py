@@ -13,8 +13,7 @@ import numpy as np
 from cocensor.inference.bands import normal_quantile
 
 # So many points of curves, of those behind a value at each point of a grid fewer.
-_MOST = {"metrics": 100, "details": 100, "bounds": 21}
-_GRID_POINTS = 21
+_MOST, _GRID_POINTS = {"metrics": 100, "details": 100, "bounds": 21}, 21
 # Significant digits: more of scores, which are ranked, fewer of what is drawn. Times are looked up by their values.
 _DIGITS = 6
 _DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "profiles": 3, "curves": 4}

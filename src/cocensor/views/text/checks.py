@@ -7,7 +7,7 @@ from typing import Any
 from cocensor.study import Evaluation
 from cocensor.study.checks import Check
 from cocensor.study.ranking import rankable
-from cocensor.views.text.names import BARE, Names, number_of
+from cocensor.views.text.names import BARE, Names, plural
 
 CHECK_FIRST = "Check this first"
 _CURVE = "one Kaplan–Meier curve for everybody does better."
@@ -67,7 +67,7 @@ def _finding(check: Check) -> str:
         case "all_censored" if values["later"]:
             template = "censored_so_far"
         case "few_events":
-            values["events"] = number_of(values["n"], "event")
+            values["events"] = plural(values["n"], "event")
         case "negative_skill" if check.model is None:
             template, skills = "negative_skills", values["skills"]
             values["span"] = " to ".join(dict.fromkeys((_percent(skills[0]), _percent(skills[-1]))))

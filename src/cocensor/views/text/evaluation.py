@@ -16,18 +16,7 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
 from cocensor.views.text.digits import decimals, level_in_words, number
-from cocensor.views.text.names import (
-    BARE,
-    ON_PAGE,
-    Names,
-    capital,
-    have,
-    in_a_line,
-    listed,
-    metrics_in_words,
-    number_of,
-    quoted,
-)
+from cocensor.views.text.names import BARE, ON_PAGE, Names, capital, listed, metrics_in_words, plural, quoted
 from cocensor.views.text.verdict import course, standing_in_words
 
 #: What a table shows, its columns, and its rows by their names.
@@ -64,7 +53,7 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
 
 def _opening(evaluation: Evaluation) -> str:
     data = evaluation.data
-    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.whole.n, "test subject")
+    models, subjects = plural(len(evaluation.models), "model"), plural(data.whole.n, "test subject")
     until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
     return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."
 
@@ -119,7 +108,7 @@ def summary_table(evaluation: Evaluation) -> Table:
 def lines(table: Table, width: int | None = None) -> list[str]:
     """A table for a terminal, with as many columns at a time as ``width`` holds."""
     _, heads, rows = table
-    cells = [["", *map(in_a_line, heads)], *([in_a_line(name), *row] for name, row in rows.items())]
+    cells = [["", *map(BARE.model, heads)], *([BARE.model(name), *row] for name, row in rows.items())]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     at_once = len(heads) if width is None else max(1, (width - widths[0]) // (max(widths[1:]) + 2))
     return [
@@ -211,7 +200,7 @@ def _winners(evaluation: Evaluation, names: Names) -> str:
         for best, labels in alike
     ]
     if silent:
-        sentences.append(f"{listed(silent)} {have(silent)} no score.")
+        sentences.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
     telling = [set(best.best) for best, _ in scored if best.tells]
     first = telling or [set(best.leaders) for best, _ in scored]
     if not all(a & b for a, b in combinations(first, 2)):

@@ -111,13 +111,12 @@ def caveat(choice: CopulaChoice | None = None) -> str:
 
 def profile_in_words(profile: DependenceProfile) -> str:
     """The best fit of a profile, where it is flat, and why a choice beside it is another."""
-    other = [] if profile.choice is None else _another_choice(profile, profile.choice)
-    return " ".join([*_about_profile(profile), *other, caveat(profile.choice)])
+    return " ".join([*_about_profile(profile), caveat(profile.choice)])
 
 
 def _about_profile(profile: DependenceProfile) -> Iterator[str]:
-    """The best fit, where no τ or no maximum stands out, and whether families that fit alike agree on τ."""
-    family, tau, top = profile.best
+    """The best fit, where no τ stands out, whether families that fit alike agree on it, and why a choice is another."""
+    choice, (family, tau, top) = profile.choice, profile.best
     gain = f"{top - profile.independence:.1f} log-likelihood units above independence"
     best = f"The best fit is {family} at τ = {tau:.2g}, {gain}."
     yield best if tau else "No dependence fits better than independence."
@@ -144,11 +143,8 @@ def _about_profile(profile: DependenceProfile) -> Iterator[str]:
     if max(near.values()) - min(near.values()) > _DISAGREE:
         best_taus = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
         yield f"Families that fit about equally well disagree on τ ({best_taus})."
-
-
-def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> Iterator[str]:
-    """A sentence on why the choice is not the maximum of the profile, where they differ."""
-    family, tau, _ = profile.best
+    if choice is None:
+        return
     copula = choice.copula
     differs = f"The selected copula differs: {copula_name(copula)}."
     if copula.name != (family if tau else "independence"):

@@ -28,7 +28,7 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def number_of(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """A number of things."""
     return f"{n:,} {what}{'s' * (n != 1)}"
 

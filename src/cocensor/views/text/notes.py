@@ -8,7 +8,7 @@ from typing import Any
 from cocensor._notes import Note
 from cocensor.data.times import shown_time, with_unit
 from cocensor.metrics.base import time_in_name
-from cocensor.views.text.names import listed, number_of
+from cocensor.views.text.names import listed, plural
 
 Values = Mapping[str, Any]
 
@@ -178,7 +178,7 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     ),
     "copula_unused": "The copula is not used: no adjustment given by name depends on one.",
     "few_for_benchmarks": lambda values: (
-        f"With {number_of(values['n'], values['what'])} for {number_of(values['columns'], 'column')} of covariates, "
+        f"With {plural(values['n'], values['what'])} for {plural(values['columns'], 'column')} of covariates, "
         f"benchmarks are mostly noise; {values['wanted']:,} or more are needed."
     ),
     "imputation_misfit": lambda values: misfit_in_words(values["worst"]),

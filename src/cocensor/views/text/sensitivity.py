@@ -13,7 +13,7 @@ from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensi
 from cocensor.study.sensitivity.bounds import has_bounds
 from cocensor.views.text.checks import nothing_to_rank
 from cocensor.views.text.digits import decimals, from_to, level_in_words, number
-from cocensor.views.text.names import BARE, Names, listed, number_of, quoted
+from cocensor.views.text.names import BARE, Names, listed, plural, quoted
 from cocensor.views.text.verdict import ratios_in_words, sentences
 
 # A τ that many sensitivity analyses come to.
@@ -157,7 +157,7 @@ def open_in_words(bounds: Bounds, pairs: Sequence[tuple[str, str]], names: Names
             f"sample, but chance may explain the difference: {_by_how_much(bounds, better, loser)}"
         )
     more = len(either) - 1
-    return f"{first}; {number_of(more, 'more pair')} may have either sign." if more else f"{first}."
+    return f"{first}; {plural(more, 'more pair')} may have either sign." if more else f"{first}."
 
 
 def still_open_in_words(evaluation: Evaluation, bounds: Bounds, names: Names = BARE) -> str:
@@ -193,9 +193,8 @@ def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE)
     # Shrinking is mentioned where it shows.
     before, shrunken = f"{strongest.tau:z.2f}", f"{strongest.shrunken_tau:z.2f}"
     noise = f" ({before} before its noise is allowed for)" if before != shrunken else ""
-    together = f" All covariates together induce {_tau(benchmarks.together)}." * (
-        len(benchmarks.benchmarks) > 1
-    )
+    several = len(benchmarks.benchmarks) > 1
+    together = f" All covariates together induce {_tau(benchmarks.together)}." * several
     return (
         f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both event and "
         f"dropout; {names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} "
@@ -215,9 +214,8 @@ def plausible_tau_as_text(benchmarks: CovariateBenchmarks) -> str:
     width = max(12, *(len(row.name) for row in rows)) + 2
     level = level_in_words(benchmarks.confidence_level)
     lines = [
-        "Which τ of event and dropout leaving out a covariate would induce "
-        f"({number_of(benchmarks.n, 'subject')}, {number_of(benchmarks.n_events, 'event')}, "
-        f"{number_of(benchmarks.n_dropouts, 'dropout')}; hazard ratios per SD, "
+        f"Which τ of event and dropout leaving out a covariate would induce ({plural(benchmarks.n, 'subject')}, "
+        f"{plural(benchmarks.n_events, 'event')}, {plural(benchmarks.n_dropouts, 'dropout')}; hazard ratios per SD, "
         f"{level} intervals)",
         "",
         f"{'covariate':<{width}}{'event':>8}{'dropout':>9}{'τ':>9}{'from':>9}{'to':>9}{'shrunken':>10}",

@@ -27,7 +27,22 @@ _IF_RATIO = "If the hazard of those who left is ρ times that of comparable subj
 
 def standing_in_words(standing: Standing, names: Names = BARE, says: Doing = IN_SHORT) -> str:
     """The best models, as far as the data tell: a winner only where the intervals tell it from all others."""
-    return "; ".join(_clauses(standing, names, says))
+    unknown = [model for model in standing.scores if model not in standing.compared]
+    if not standing.scores:
+        return "no model has a score"
+    if len(standing.scores) == 1:
+        return f"there is no other model to compare {names.models(standing.scores)} with"
+    if not standing.tells:
+        return names.have_best_score(standing.leaders) + "; there are no intervals" * standing.asked
+    if len(standing.first) > 1:
+        clauses = [*_tie(standing, names, says)]
+    elif len(standing.beaten) > 1 and not unknown:
+        clauses = [f"{names.models(standing.first)} {says.is_best}"]
+    else:
+        clauses = [f"{names.models(standing.first)} {says.beats} {names.models(standing.beaten)}"]
+    if unknown:
+        clauses.append(f"{names.models(unknown)} {have(unknown)} no interval to compare by")
+    return "; ".join(clauses)
 
 
 def course(standing: Standing) -> tuple[object, ...]:
@@ -36,27 +51,6 @@ def course(standing: Standing) -> tuple[object, ...]:
         return standing.tells, standing.asked, standing.leaders, tuple(standing.scores)
     winners = tuple(standing.better(*pair) for pair in combinations(standing.first, 2))
     return True, standing.first, standing.beaten, standing.behind, winners, tuple(standing.scores)
-
-
-def _clauses(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
-    unknown = [model for model in standing.scores if model not in standing.compared]
-    if not standing.scores:
-        yield "no model has a score"
-    elif len(standing.scores) == 1:
-        yield f"there is no other model to compare {names.models(standing.scores)} with"
-    elif not standing.tells:
-        yield names.have_best_score(standing.leaders)
-        if standing.asked:
-            yield "there are no intervals"
-    else:
-        if len(standing.first) > 1:
-            yield from _tie(standing, names, says)
-        elif len(standing.beaten) > 1 and not unknown:
-            yield f"{names.models(standing.first)} {says.is_best}"
-        else:
-            yield f"{names.models(standing.first)} {says.beats} {names.models(standing.beaten)}"
-        if unknown:
-            yield f"{names.models(unknown)} {have(unknown)} no interval to compare by"
 
 
 def _tie(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
