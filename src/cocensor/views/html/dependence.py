@@ -20,8 +20,7 @@ from cocensor.views.text.names import ON_PAGE, and_metric, listed, model_name, q
 from cocensor.views.text.sensitivity import bounds_in_words, pairs_from_leader, plausible_tau_in_words
 
 # In a cell of the map; of more models, their number.
-_MOST_LETTERS = 3
-_ROUNDING = 1e-9
+_MOST_LETTERS, _ROUNDING = 3, 1e-9
 # Of more pairs, those with the leading model alone; of more covariates, the others on demand.
 _FEW_PAIRS, _FEW_COVARIATES = 6, 8
 _HAPPENS = {"estimate": "scores change order", "interval": "no longer distinguishable"}

@@ -10,8 +10,7 @@ from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
 
 #: Of scores whose error is not known, or is none.
-_DECIMALS = 4
-_MOST_DECIMALS = 8
+_DECIMALS, _MOST_DECIMALS = 4, 8
 _ROUNDING = 1e-9
 _ONE_DIGIT, _NEXT_TO_1, _TWO_DIGITS = 0.0995, 1.1, 9.95
 
