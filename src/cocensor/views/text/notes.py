@@ -19,10 +19,8 @@ def note_in_words(note: Note) -> str:
     if not isinstance(template, str):
         return template(values)
     in_file = f"{values['file']}: " if "file" in values else ""
-    texts = {
-        name: ", ".join(value) if isinstance(value, list | tuple) else value for name, value in values.items()
-    }
-    return template.format(in_file=in_file, **texts)
+    names = {key: ", ".join(map(str, part)) for key, part in values.items() if isinstance(part, list | tuple)}
+    return template.format(in_file=in_file, **{**values, **names})
 
 
 def misfit_in_words(worst: Mapping[str, Mapping[str, Any]], model: Callable[[str], str] = str) -> str:
