@@ -74,9 +74,10 @@ def _finding(check: Check) -> str:
             values["whose"] = f"The skill of {'every model' if len(skills) > 1 else 'the model'} is"
         case "no_better":
             values["is_no_better"] = "is worse" if values["is_worse"] else "may be no better"
-            low, high = values.get("interval", (0.0, 0.0))
-            interval = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
-            values["interval"] = interval if "interval" in values else ""
+            if "interval" in values:
+                low, high = values["interval"]
+                values["interval"] = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
+            values.setdefault("interval", "")
     return _FINDINGS[template].format(**values)
 
 
