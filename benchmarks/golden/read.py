@@ -19,7 +19,7 @@ from cocensor.data.predictions import RiskScores
 from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 
 #: Adjustments by the library's names, and by the words of the golden keys.
 _WORDS = {name: word for word, name in ADJUSTMENTS.items()}

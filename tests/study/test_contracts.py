@@ -239,7 +239,7 @@ ALLOWED = {
     ("data/files.py", "first_sentence"): "of what pyarrow says, the first sentence is passed on",
     ("study/lookup.py", "_named"): "a label that a user gave is looked for among labels",
     ("views/plots/forest.py", "from_metrics"): "what is called alike but for its time shares a panel",
-    ("views/text/metrics.py", "metrics_in_words"): "what is called alike but for its time is named once",
+    ("views/text/names.py", "metrics_in_words"): "what is called alike but for its time is named once",
 }
 
 

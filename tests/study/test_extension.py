@@ -21,7 +21,7 @@ from cocensor.metrics import Loss, Metric, MetricValue, PointwiseMetric, unregis
 from cocensor.metrics.base import Profile
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.ranking import standing
-from cocensor.views.text.metrics import briefly, doing
+from cocensor.views.text.names import briefly, doing
 from tests.scale.studies import study
 
 TAUS = (0.0, 0.3, 0.6)

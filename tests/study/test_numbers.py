@@ -11,7 +11,7 @@ from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
 from cocensor.study.ranking import standing
 from cocensor.study.report import Report
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 from tests.strategies import cox_predictions
 
 OF_ERRORS = {"standard_errors", "intervals", "no_interval", "skill_intervals", "comparisons", "curve_errors"}

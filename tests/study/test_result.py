@@ -10,6 +10,7 @@ import cocensor as cc
 from cocensor.study.ranking import counted, standing
 from cocensor.study.report import Report
 from cocensor.views.text.evaluation import winners_in_words
+from cocensor.views.text.verdict import standing_in_words
 from tests.refusals import refuses
 
 GRID = np.linspace(0.0, 20.0, 21)
@@ -55,8 +56,8 @@ def test_with_several_metrics_each_has_its_sentence(study):
     assert said.index("integrated Brier score: Under every adjustment, three has") < said.index(
         "integrated log score, under imputation, one has"
     )
-    assert "one has the best score" in winners_in_words(result, "ils")
-    assert "three has the best score" in winners_in_words(result, "ibs")
+    assert "one has the best score" in standing_in_words(standing(result, "ils"))
+    assert "three has the best score" in standing_in_words(standing(result, "ibs"))
     leaders = {name: each.leaders for name, each in result.verdict.by_metric.items()}
     assert leaders == {"ibs": ("three",), "ils": ("one",)}
     assert standing(result, "ils", "imputation").ranks == {"three": 2, "one": 1}

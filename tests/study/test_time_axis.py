@@ -7,7 +7,7 @@ import cocensor as cc
 from cocensor.study.curves import margin_curves
 from cocensor.study.lookup import metric_of
 from cocensor.study.report import Report
-from cocensor.views.text.metrics import metrics_in_words
+from cocensor.views.text.names import metrics_in_words
 from tests.views.html.packed import embedded_in
 
 RNG = np.random.default_rng(5)

@@ -112,7 +112,7 @@ def test_who_is_disqualified_is_called_best_nowhere(which, request, tmp_path):
     result, sensitivity, [bounds] = report.evaluation, report.sensitivity, report.bounds
     off = [model for model in result.models if model not in rankable(result)]
     texts = [repr(result), repr(sensitivity), repr(bounds), *map(str, vars(headline(report)).values())]
-    texts += [winners_in_words(result, "ibs"), sensitivity.statement]
+    texts += [winners_in_words(result), sensitivity.statement]
     texts += [str(result.verdict), str(sensitivity.verdict)]
     for text in texts:
         assert {model: calls_best(text, model) for model in off} == {model: [] for model in off}

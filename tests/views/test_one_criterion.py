@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cocensor.study.ranking import standing
-from cocensor.views.html.grids import winner_maps
+from cocensor.views.html.dependence import winner_maps
 from cocensor.views.html.page import series
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 from cocensor.views.plots import CurveDisplay
 from cocensor.views.text.evaluation import winners_in_words
 from tests.views.plots.reading import best_along

@@ -6,7 +6,7 @@ import pytest
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.lookup import results_of
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 from tests.refusals import refuses
 
 

@@ -12,7 +12,7 @@ from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
 from cocensor.study.sensitivity.run import default_taus, multiple
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 
 
 @pytest.fixture(scope="module")

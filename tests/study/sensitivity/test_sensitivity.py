@@ -14,7 +14,7 @@ from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity import run as sensitivity_run
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 from tests.refusals import refuses
 
 DEFAULT_RANGE = PlausibleRange(-0.2, 0.2, "default", "covariates do not tell.")

@@ -6,7 +6,7 @@ import cocensor as cc
 from cocensor.joint.fit import JointProblem
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.report import Report
-from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.numbers import sensitivity_numbers
 
 
 def evaluated(**asked):

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5}
 def told(*made_up, **options):
     """The headline by made-up scores; see ``made``."""
     found = headline(Report(*made(*made_up, **options)))
-    return replace(found, **{part: plain(said) for part, said in vars(found).items()})
+    return SimpleNamespace(**{part: plain(said) for part, said in vars(found).items()})
 
 
 def answer(found):

@@ -8,10 +8,9 @@ import pytest
 import cocensor as cc
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Bound, Bounds
-from cocensor.views.text.bounds import bounds_in_words
 from cocensor.views.text.headline import headline
 from cocensor.views.text.names import ISOLATE, ON_PAGE
-from cocensor.views.text.sensitivity import beside_scores, plausible_tau_in_words
+from cocensor.views.text.sensitivity import beside_scores, bounds_in_words, plausible_tau_in_words
 from tests.views.text.made_up import made, says
 
 ERROR = 0.01

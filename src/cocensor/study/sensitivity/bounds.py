@@ -195,7 +195,7 @@ class Bounds:
     @property
     def statement(self) -> str:
         """Who beats whom whatever the dependence, by intervals where they were asked for, and how much is open else."""
-        return view("text.bounds.bounds_in_words")(self)
+        return view("text.sensitivity.bounds_in_words")(self)
 
     def table(self) -> Any:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
@@ -240,7 +240,7 @@ class Bounds:
         return numbers | {"interval": interval, "curve": curve and {"low": curve.low, "high": curve.high}}
 
     def __repr__(self) -> str:
-        return escaped(view("text.bounds.bounds_as_text")(self))
+        return escaped(view("text.sensitivity.bounds_as_text")(self))
 
     def _key(self, models: str | tuple[str, str]) -> tuple[str, ...]:
         """Return the names of one or two models."""

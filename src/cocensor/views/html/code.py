@@ -22,45 +22,45 @@ _MOST_DIGITS = 17
 
 def code(report: Report) -> str:
     """The code that gives the same results; objects of the user's own code are shown by their settings."""
-    evaluation, data = report.evaluation, report.evaluation.data
+    evaluation, data, axis = report.evaluation, report.evaluation.data, report.evaluation.data.time_axis
     samples, streamed, covariates = data.samples, data.streamed, evaluation.plan.covariates
-    arguments = ["models", "y_test"] if streamed is None else []
-    chosen = covariates != "all"
-    arguments += ["x_test"] if streamed is None and (chosen or samples.x_test is not None) else []
-    for name in ("y_train", "x_train"):
-        arguments += [] if getattr(samples, name) is None else [f"{name}={name}"]
-    arguments += [f"covariates={covariates if covariates is None else list(covariates)!r}"] if chosen else []
-    arguments += ["folds=folds"] if samples.folds is not None else []
-    arguments += ["true_times=true_times"] if evaluation.truth is not None else []
-    axis = {"time_name": data.time_axis.name, "time_unit": data.time_axis.unit}
-    arguments += [f"{name}={text!r}" for name, text in axis.items() if text is not None]
+    given = {
+        "y_train": samples.y_train is not None and "y_train",
+        "x_train": samples.x_train is not None and "x_train",
+        "covariates": covariates != "all" and repr(None if covariates is None else list(covariates)),
+        "folds": samples.folds is not None and "folds",
+        "true_times": evaluation.truth is not None and "true_times",
+        "time_name": axis.name is not None and repr(axis.name),
+        "time_unit": axis.unit is not None and repr(axis.unit),
+    }
+    positional, call = ["models", "y_test"], "cc.evaluate("
+    if covariates != "all" or samples.x_test is not None:
+        positional.append("x_test")
     if streamed is not None:
-        arguments += [f"n_fit={len(streamed.learning.samples.y_test)}", f"n_kept={len(samples.y_test)}"]
-    call = "cc.evaluate(" if streamed is None else "scan.evaluate("
+        positional, call = [], "scan.evaluate("
+        given |= {"n_fit": str(len(streamed.learning.samples.y_test)), "n_kept": str(len(samples.y_test))}
+    arguments = ", ".join([*positional, *(f"{name}={text}" for name, text in given.items() if text)])
     indent = " " * len(f"result = {call}")
     end = "times=times" if data.horizon.by == "times" else f"horizon={data.horizon.time!r}"
     by_origin = {"selected": '"select"', "independence": "None", "unused": "None"}
     copula = by_origin.get(data.assumed.origin) or _from_tau(data.assumed.copula)
-    level = data.confidence_level
-    intervals = "" if level == DEFAULT_LEVEL else f", confidence_level={level!r}"
+    intervals = (
+        "" if data.confidence_level == DEFAULT_LEVEL else f", confidence_level={data.confidence_level!r}"
+    )
     adjustments, own = _adjustments(evaluation)
     own += [metric.name for metric in data.metrics if metric.family not in metric_names()]
-    remark = ""
+    lines = ["import cocensor as cc", ""]
     if own:
         objects = f"{', '.join(map(repr, own))} {'is an object' if len(own) == 1 else 'are objects'}"
-        remark = f"# {objects} of your own code: these lines alone do not reproduce the numbers.\n"
-    return remark + "\n".join(
-        (
-            "import cocensor as cc",
-            "",
-            *([] if streamed is None else ["scan = cc.scan_parquet(...)  # or cc.scale.scan_chunks(...)"]),
-            f"result = {call}{', '.join(arguments)},",
-            f"{indent}adjustments={adjustments},",
-            f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{intervals})",
-            *_bootstrap(evaluation),
-            *_analyses(report),
-        )
-    )
+        lines.insert(0, f"# {objects} of your own code: these lines alone do not reproduce the numbers.")
+    if streamed is not None:
+        lines.append("scan = cc.scan_parquet(...)  # or cc.scale.scan_chunks(...)")
+    lines += [
+        f"result = {call}{arguments},",
+        f"{indent}adjustments={adjustments},",
+        f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{intervals})",
+    ]
+    return "\n".join([*lines, *_bootstrap(evaluation), *_analyses(report)])
 
 
 def _from_tau(copula: Copula) -> str:
@@ -90,16 +90,11 @@ def _bootstrap(evaluation: Evaluation) -> list[str]:
 def _sensitivity(sensitivity: Sensitivity) -> list[str]:
     """The call that gives the same grid."""
     grid, after, plausible = sensitivity.over_tau, sensitivity.over_ratio, sensitivity.plausible
-    families = [*grid.lines] if after is None else [*grid.lines, HAZARD_RATIO]
-    arguments = [
-        f"families={families!r}",
-        f"taus={list(grid.points)!r}",
-        f"adjustments={list(grid.answers)!r}",
-    ]
+    families = [*grid.lines, *([] if after is None else [HAZARD_RATIO])]
+    arguments = [f"{families=}", f"taus={list(grid.points)!r}", f"adjustments={list(grid.answers)!r}"]
     if after is not None:
         arguments.append(f"hazard_ratios={list(after.points)!r}")
-        lines = set(after.lines[1:])
-        if lines and lines != set(sensitivity.evaluation.data.samples.y_test.reasons):
+        if {*after.lines[1:]} not in (set(), {*sensitivity.evaluation.data.samples.y_test.reasons}):
             arguments.append("hazard_ratio_by=groups")
     if plausible.origin == "asked":
         arguments.append(f"plausible={(plausible.low, plausible.high)!r}")
@@ -113,28 +108,21 @@ def _analyses(report: Report) -> list[str]:
     if report.sensitivity is not None:
         lines = _sensitivity(report.sensitivity)
         arguments.append("sensitivity=sensitivity")
+    has_hint = report.hint is not None and evaluation.data.assumed.hint is None
     if report.survival is not None:  # it was made by full()
-        has_hint = report.profile is not None or _has_hint(report)
-        arguments += ["hint=True"] if has_hint else []
+        arguments += ["hint=True"] if has_hint or report.profile is not None else []
         return [*lines, f'result.full({", ".join(arguments)}).to_html("report.html")']
     if report.bounds:
-        calls = []
-        for metric in (bounds.metric for bounds in report.bounds):
-            own = repr(metric.name) if metric.name in evaluation.metrics else ""
-            calls.append(f"result.bounds({own or f'{metric.family!r}, at={metric.at!r}'})")
-        arguments.append(f"bounds=[{', '.join(calls)}]")
-    own_benchmarks = report.sensitivity is None or report.sensitivity.benchmarks is None
-    arguments += (
-        ["benchmarks=result.benchmarks()"] if report.benchmarks is not None and own_benchmarks else []
-    )
-    arguments += ["hint=result.suggest_copula()"] if _has_hint(report) else []
+        calls = [
+            repr(by.name) if by.name in evaluation.metrics else f"{by.family!r}, at={by.at!r}"
+            for by in (bounds.metric for bounds in report.bounds)
+        ]
+        arguments.append(f"bounds=[{', '.join(f'result.bounds({call})' for call in calls)}]")
+    if report.benchmarks is not None and getattr(report.sensitivity, "benchmarks", None) is None:
+        arguments.append("benchmarks=result.benchmarks()")
+    arguments += ["hint=result.suggest_copula()"] if has_hint else []
     shown = ", ".join(['"report.html"', *arguments])
     return [*lines, f"result.to_html({shown})"]
-
-
-def _has_hint(report: Report) -> bool:
-    """Whether a copula was looked for beside the scores."""
-    return report.hint is not None and report.evaluation.data.assumed.hint is None
 
 
 def _metrics(evaluation: Evaluation) -> str:
@@ -165,18 +153,18 @@ def _adjustments(evaluation: Evaluation) -> tuple[str, list[str]]:
     own = [name for name in evaluation.results if not _is_known(evaluation, name)]
     if not own:
         return repr(list(evaluation.results)), []
-    values = {
-        name: repr(scores.adjustment if name in own else name) for name, scores in evaluation.results.items()
-    }
-    return f"{{{', '.join(f'{name!r}: {value}' for name, value in values.items())}}}", own
+    values = [
+        f"{name!r}: {(scores.adjustment if name in own else name)!r}"
+        for name, scores in evaluation.results.items()
+    ]
+    return f"{{{', '.join(values)}}}", own
 
 
 def _is_known(evaluation: Evaluation, name: str) -> bool:
     """Whether the name of an adjustment stands for it."""
-    if name not in adjustment_names():
+    assumed, takes_copula = evaluation.data.assumed, name in adjustment_names() and needs_copula(name)
+    # Where the copula is not used, a fitted one was given.
+    if name not in adjustment_names() or (takes_copula and assumed.origin == "unused"):
         return False
-    assumed = evaluation.data.assumed
-    if needs_copula(name) and assumed.origin == "unused":
-        return False  # a fitted one was given
-    copula = assumed.copula if needs_copula(name) else None
-    return adjustment(name, copula=copula) == evaluation.results[name].adjustment
+    known = adjustment(name, copula=assumed.copula if takes_copula else None)
+    return known == evaluation.results[name].adjustment

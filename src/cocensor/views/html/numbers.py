@@ -13,8 +13,7 @@ import numpy as np
 from cocensor.inference.bands import normal_quantile
 
 # So many points of curves, of those behind a value at each point of a grid fewer.
-_MOST = {"metrics": 100, "details": 100, "bounds": 21}
-_GRID_POINTS = 21
+_MOST, _GRID_POINTS = {"metrics": 100, "details": 100, "bounds": 21}, 21
 # Significant digits: more of scores, which are ranked, fewer of what is drawn. Times are looked up by their values.
 _DIGITS = 6
 _DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "profiles": 3, "curves": 4}
@@ -32,8 +31,7 @@ def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
     page = {name: _thinned(part, _MOST[name]) if name in _MOST else part for name, part in numbers.items()}
     if "sensitivity" in numbers:
         page["sensitivity"] = _grid(numbers["sensitivity"], {by["name"]: by for by in numbers["metrics"]})
-    rounded: dict[str, Any] = _rounded(page)
-    return rounded
+    return dict(_rounded(page))
 
 
 def _grid(numbers: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,18 +49,21 @@ def _grid(numbers: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, A
             }
     if "errors" in numbers:
         grid["reach"] = normal_quantile(numbers["confidence_level"])
-        grid["errors"] = {
-            metric: {name: _errors(lines) for name, lines in by_adjustment.items()}
-            for metric, by_adjustment in numbers["errors"].items()
-        }
-        grid["differences"] = {
-            metric: {name: differences and _differences(differences) for name, differences in by.items()}
-            for metric, by in numbers["differences"].items()
-        }
-        grid["pairs"] = {
-            metric: {name: _turns(pairs, numbers["differences"][metric][name]) for name, pairs in by.items()}
-            for metric, by in numbers["pairs"].items()
-        }
+        for part in ("errors", "differences", "pairs"):
+            grid[part] = {metric: dict(by) for metric, by in numbers[part].items()}
+        for metric, by_adjustment in numbers["errors"].items():
+            for name, lines in by_adjustment.items():
+                grid["errors"][metric][name] = _errors(lines)
+                differences, pairs = (grid[part][metric][name] for part in ("differences", "pairs"))
+                reference = differences and differences["reference"]
+                grid["pairs"][metric][name] = [
+                    {part: pair[part] for part in ("a", "b", "tipping_points")}
+                    for pair in pairs
+                    if reference in (pair["a"], pair["b"])
+                ]
+                if differences:  # their values are those of the scores
+                    [by_line] = (by for part, by in differences.items() if part != "reference")
+                    grid["differences"][metric][name] = {"reference": reference, **_errors(by_line)}
     return grid
 
 
@@ -82,21 +83,6 @@ def _errors(lines: Mapping[str, Any]) -> dict[str, Any]:
         },
         "reach": {model: reach for model, (_, reach) in widest.items()},
     }
-
-
-def _differences(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Errors of the differences from the reference; their values are those of the scores."""
-    [lines] = (by_line for name, by_line in numbers.items() if name != "reference")
-    return {"reference": numbers["reference"], **_errors(lines)}
-
-
-def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """The points where the order of the reference and another model turns."""
-    return [
-        {name: pair[name] for name in ("a", "b", "tipping_points")}
-        for pair in pairs
-        if differences and differences["reference"] in (pair["a"], pair["b"])
-    ]
 
 
 def _thinned(node: Any, most: int) -> Any:

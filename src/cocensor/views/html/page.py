@@ -22,49 +22,21 @@ from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import rankable
 from cocensor.study.report import Report
+from cocensor.views.html import dependence, tables
 from cocensor.views.html.code import code
-from cocensor.views.html.grids import grid_tables, line_label, winner_maps
 from cocensor.views.html.numbers import embedded, page_numbers
-from cocensor.views.html.plausible import benchmark_tables, bound_tables, tipping_tables
-from cocensor.views.html.tables import (
-    NumberTable,
-    curve_tables,
-    difference_tables,
-    fit_maps,
-    likelihood_table,
-    range_table,
-    score_tables,
-    single_time_sections,
-    single_times,
-    summary_table,
-    survival_table,
-)
 from cocensor.views.plots.style import line_styles
-from cocensor.views.text.bounds import why_no_bounds
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
 from cocensor.views.text.digits import level_in_words
 from cocensor.views.text.evaluation import truth_in_words, uncounted_in_words, winners_in_words
 from cocensor.views.text.fits import TAU_MEANS
 from cocensor.views.text.headline import headline, joint_fit, why_no_sensitivity
-from cocensor.views.text.metrics import meanings
-from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, quoted, shortened
+from cocensor.views.text.names import ISOLATE, ON_PAGE, copula_name, meanings, quoted, shortened
+from cocensor.views.text.sensitivity import why_no_bounds
 
 # One after the other they are one script, in which each may use what those before it define.
-_SCRIPTS = (
-    "numbers",
-    "values",
-    "figure",
-    "chart",
-    "grid",
-    "after_dropout",
-    "over_time",
-    "single_times",
-    "forests",
-    "dependence",
-    "tables",
-    "downloads",
-    "start",
-)
+_FIGURES = ("figure", "chart", "grid", "after_dropout", "over_time", "single_times", "forests", "dependence")
+_SCRIPTS = ("numbers", "values", *_FIGURES, "tables", "downloads", "start")
 _N_STYLES = 6
 _DASHES = {"-": "none", "--": "7 4", "-.": "8 3 2 3", ":": "2 3"}
 # Spaces at which no line may end.
@@ -80,31 +52,25 @@ def write_report(report: Report, path: Path, title: str | None = None) -> Path:
 
 
 def _page(report: Report, title: str) -> str:
-    evaluation = report.evaluation
+    evaluation, sensitivity, drawn = report.evaluation, report.sensitivity, series(report.evaluation)
+    loader = PackageLoader("cocensor.views.html")
     pages = Environment(
-        loader=PackageLoader("cocensor.views.html"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     pages.filters |= {"named": _named, "shortened": shortened}
-    sensitivity, fit, drawn = report.sensitivity, joint_fit(evaluation), series(evaluation)
-    style = pages.get_template("report.css.jinja").render(palette())
-    script = _script()
-    numbers, axis = report.to_dict(), evaluation.data.time_axis
-    level = evaluation.data.confidence_level
-    after = None if sensitivity is None else sensitivity.over_ratio
+    fit, level, axis = joint_fit(evaluation), evaluation.data.confidence_level, evaluation.data.time_axis
+    style, script = pages.get_template("report.css.jinja").render(palette()), _script()
+    numbers, after = report.to_dict(), None if sensitivity is None else sensitivity.over_ratio
     letters = {model["name"]: model["letter"] for model in drawn}
-    tables: list[dict[str, Any]] = []
+    specs: list[dict[str, Any]] = []
     return pages.get_template("report.html.jinja").render(
         title=title,
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        on_demand=partial(_on_demand, tables),
-        embedded=lambda: embedded({"numbers": page_numbers(numbers), "models": drawn, "tables": tables}),
+        on_demand=partial(_on_demand, specs),
+        embedded=lambda: embedded({"numbers": page_numbers(numbers), "models": drawn, "tables": specs}),
         headline=headline(report),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         truth=truth_in_words(evaluation, ON_PAGE),
@@ -116,25 +82,25 @@ def _page(report: Report, title: str) -> str:
         n_contenders=len(rankable(evaluation)),
         alarms=checks_in_words(evaluation, ON_PAGE),
         check_first=CHECK_FIRST,
-        maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
-        summary=summary_table(numbers),
-        ranges=None if sensitivity is None else range_table(sensitivity, letters),
-        scores=score_tables(numbers, evaluation),
-        differences=difference_tables(evaluation),
+        maps=[] if sensitivity is None else dependence.winner_maps(sensitivity, drawn),
+        summary=tables.summary_table(numbers),
+        ranges=sensitivity and tables.range_table(sensitivity, letters),
+        scores=tables.score_tables(numbers, evaluation),
+        differences=tables.difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
-        grids=[] if sensitivity is None else grid_tables(sensitivity.over_tau),
-        tips=[] if sensitivity is None else tipping_tables(sensitivity),
-        after_grids=[] if after is None else grid_tables(after),
-        bounds=[bound_tables(evaluation, bounds) for bounds in report.bounds],
-        benchmarks=benchmark_tables(report.benchmarks, sensitivity),
-        curves=curve_tables(numbers, axis),
-        single_times=single_time_sections(numbers),
+        grids=[] if sensitivity is None else dependence.grid_tables(sensitivity.over_tau),
+        tips=[] if sensitivity is None else dependence.tipping_tables(sensitivity),
+        after_grids=[] if after is None else dependence.grid_tables(after),
+        bounds=[dependence.bound_tables(evaluation, bounds) for bounds in report.bounds],
+        benchmarks=report.benchmarks and dependence.benchmark_tables(report.benchmarks, sensitivity),
+        curves=tables.curve_tables(numbers, axis),
+        single_times=tables.single_time_sections(numbers),
         meanings=meanings(evaluation.data.metrics),
-        survival_table=survival_table(numbers.get("survival"), axis),
+        survival_table=report.survival and tables.survival_table(numbers["survival"], axis),
         said=axis.said,
-        likelihood_table=likelihood_table(numbers.get("profile")),
-        fit_maps=fit_maps(fit, drawn),
-        fit_copula="" if fit is None else copula_name(fit.copula),
+        likelihood_table=report.profile and tables.likelihood_table(numbers["profile"]),
+        fit_maps=fit and tables.fit_maps(fit, drawn),
+        fit_copula=fit and copula_name(fit.copula),
         has_bands=bool(report.curves),
         why_no={"sensitivity": why_no_sensitivity(evaluation), "bounds": why_no_bounds(evaluation)},
         quoted=partial(quoted, evaluation),
@@ -148,10 +114,10 @@ def _page(report: Report, title: str) -> str:
     )
 
 
-def _on_demand(tables: list[dict[str, Any]], table: NumberTable | dict[str, Any], kind: str) -> Markup:
+def _on_demand(specs: list[dict[str, Any]], table: tables.NumberTable | dict[str, Any], kind: str) -> Markup:
     """The place of a table that the script makes when it is unfolded; written out, they would fill megabytes."""
-    tables.append({"kind": kind, **(table if isinstance(table, dict) else table.spec())})
-    return Markup('<div data-table="{}"></div>').format(len(tables) - 1)
+    specs.append({"kind": kind, **(table if isinstance(table, dict) else table.spec())})
+    return Markup('<div data-table="{}"></div>').format(len(specs) - 1)
 
 
 def _script() -> str:
@@ -187,24 +153,18 @@ def _policy(style: str, script: str) -> str:
 def palette() -> dict[str, list[str]]:
     """The colours of all plots, and their line styles as dashes of SVG."""
     styles = list(islice(line_styles(), _N_STYLES))
-    return {
-        "colours": [style["color"] for style in styles],
-        "dashes": [_dashes(style["linestyle"]) for style in styles],
-    }
+    dashes = [_dashes(style["linestyle"]) for style in styles]
+    return {"colours": [style["color"] for style in styles], "dashes": dashes}
 
 
 def series(evaluation: Evaluation) -> list[dict[str, Any]]:
     """For each model the letter that stands for it, and the places of its colour and dashes in :func:`palette`."""
-    looks = palette()
-    return [
-        {
-            "name": name,
-            "letter": _letter(k),
-            "colour": looks["colours"].index(style["color"]),
-            "dash": looks["dashes"].index(_dashes(style["linestyle"])),
-        }
-        for k, (name, style) in enumerate(zip(evaluation.models, line_styles(), strict=False))
-    ]
+    colours, dashes = palette().values()
+    drawn = []
+    for k, (name, style) in enumerate(zip(evaluation.models, line_styles(), strict=False)):
+        colour, dash = colours.index(style["color"]), dashes.index(_dashes(style["linestyle"]))
+        drawn.append({"name": name, "letter": _letter(k), "colour": colour, "dash": dash})
+    return drawn
 
 
 def _letter(k: int) -> str:
@@ -221,17 +181,17 @@ def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     """For every control its values, and what they are called."""
     evaluation, sensitivity, curves = report.evaluation, report.sensitivity, report.survival
     labels = {name: scores.label for name, scores in evaluation.results.items()}
-    answers = {} if sensitivity is None else sensitivity.over_tau.answers
     after = None if sensitivity is None else sensitivity.over_ratio
+    answers = {} if sensitivity is None else sensitivity.over_tau.answers
     lines = () if sensitivity is None else sensitivity.over_tau.lines
     families = [(name, name.capitalize()) for name in lines]
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [(name, labels[name]) for name in answers],
         "family": families,
-        "whose": [] if after is None else [(line, line_label(line)) for line in after.lines],
+        "whose": [] if after is None else [(line, dependence.line_label(line)) for line in after.lines],
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
-        "at": single_times(evaluation),
+        "at": tables.single_times(evaluation),
         "dependence": [("", "as in the table"), *families],
         "survival": [] if curves is None else [(name, name.capitalize()) for name in curves.copula_graphic],
     }
@@ -266,10 +226,10 @@ def _settings(evaluation: Evaluation) -> dict[str, str]:
     """The settings of every adjustment, with its copula by τ."""
     settings = {}
     for name, scores in evaluation.results.items():
-        copula = getattr(scores.adjustment, "copula", None)
-        settings[name] = repr(scores.adjustment)
+        copula, text = getattr(scores.adjustment, "copula", None), repr(scores.adjustment)
         if isinstance(copula, Copula):
-            settings[name] = settings[name].replace(repr(copula), copula_name(copula))
+            text = text.replace(repr(copula), copula_name(copula))
+        settings[name] = text
     return settings
 
 

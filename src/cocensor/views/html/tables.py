@@ -1,14 +1,11 @@
-"""The tables of the report: every number that a figure shows, for readers without scripts and for paper.
-
-``numbers`` are those of :meth:`Report.to_dict`.
-"""
+"""Every number that a figure shows, in tables; their ``numbers`` are those of :meth:`Report.to_dict`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +44,7 @@ class NumberCell:
     interval: str = ""
 
 
-@dataclass(frozen=True)
-class NumberRow:
+class NumberRow(NamedTuple):
     """One row: its heading, in one or two parts, and its cells."""
 
     head: tuple[str, ...]
@@ -69,20 +65,24 @@ class NumberTable:
     def spec(self) -> dict[str, Any]:
         """The parts from which the page's script makes the table."""
         rows = [
-            {
-                "head": row.head,
-                "cells": [(cell.text, cell.interval, cell.beside, cell.best) for cell in row.cells],
-            }
-            for row in self.rows
+            {"head": head, "cells": [(cell.text, cell.interval, cell.beside, cell.best) for cell in cells]}
+            for head, cells in self.rows
         ]
         return {"caption": self.caption, "head": self.head, "notes": self.notes, "rows": rows}
 
 
-def number_cell(value: float | None, best: bool = False, digits: int = 4, interval: str = "") -> NumberCell:
+def number_cell(
+    value: float | None,
+    best: bool = False,
+    digits: int = 4,
+    interval: str = "",
+    beside: str = "",
+    sign: str = "",
+) -> NumberCell:
     """A number with so many decimals."""
     if value is None or np.isnan(value):
-        return NumberCell(MISSING)
-    return NumberCell(f"{value:z.{digits}f}", value, best=best, interval=interval)
+        return NumberCell(MISSING, beside=beside)
+    return NumberCell(f"{value:{sign}z.{digits}f}", value + 0.0, beside, best, interval)
 
 
 def both_ends(low: float | None, high: float | None, digits: int = 4, sign: str = "") -> str:
@@ -117,33 +117,27 @@ def summary_table(numbers: Mapping[str, Any]) -> NumberTable:
     rows = []
     for metric in numbers["metrics"]:
         true = numbers.get("truth", {}).get(metric["name"], {})
-        beside = {model: f"truth {value:z.4f}" for model, value in true.items()}
-        cells = [_score_cell(metric, primary, model, beside.get(model, "")) for model in names]
+        beside = {model: f"truth {true[model]:z.4f}" if model in true else "" for model in names}
+        cells = [_score_cell(metric, primary, model, beside[model]) for model in names]
         rows.append(NumberRow((_head(metric),), cells))
     return NumberTable(f"all metrics under “{_labels(numbers)[primary]}”", ("metric", *names), rows)
 
 
 def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[NumberTable]:
-    """For every metric, models by adjustments: score, skill and rank, with the reference in the last row.
-
-    In the last column are the true scores, where they are known.
-    """
+    """For every metric, models by adjustments: score, skill and rank; last the reference, and true scores if known."""
     labels, truth = _labels(numbers), evaluation.truth
     heads = ("model", *labels.values(), *([] if truth is None else [truth.label]))
     tables = []
     for metric, by in zip(evaluation.data.metrics, numbers["metrics"], strict=True):
-        cells = {
-            model: [_score_cell(by, name, model, _rank_and_skill(by, name, model)) for name in labels]
-            for model in evaluation.models
-        }
+        cells = {model: [_score_cell(by, name, model) for name in labels] for model in evaluation.models}
         bases = [number_cell(by["reference"].get(name)) for name in labels]
         if truth is not None:
-            true_base = truth.reference.get(metric.name)
-            bases.append(number_cell(None if true_base is None else true_base.value))
+            base = truth.reference.get(metric.name)
+            bases.append(number_cell(None if base is None else base.value))
             for model, row in cells.items():
                 value = truth.value(metric.name, model)
-                skill = None if true_base is None else metric.skill(value, true_base.value)
-                row.append(replace(number_cell(value), beside=", ".join(_skill(skill))))
+                skill = None if base is None else metric.skill(value, base.value)
+                row.append(number_cell(value, beside=_skill(skill)))
         rows = [NumberRow((model,), row) for model, row in cells.items()]
         rows.append(NumberRow(("Kaplan–Meier, the same for all",), bases))
         tables.append(NumberTable(_head(by), heads, rows, metric=metric.name))
@@ -154,38 +148,31 @@ def _head(metric: Mapping[str, Any]) -> str:
     return f"{metric['label']} ({metric['direction']} is better)"
 
 
-def _score_cell(metric: Mapping[str, Any], adjustment: str, model: str, beside: str) -> NumberCell:
-    """A score with its interval, and whether it may be the best."""
-    ends = metric.get("intervals", {}).get(adjustment, {}).get(model)
-    best = model in metric["best"].get(adjustment, ())
-    cell = number_cell(metric["scores"].get(adjustment, {}).get(model), best)
-    return replace(cell, beside=beside, interval=both_ends(*ends) if ends else "")
+def _score_cell(by: Mapping[str, Any], adjustment: str, model: str, beside: str | None = None) -> NumberCell:
+    """A score with its interval, whether it may be the best, and ``beside`` it by default its rank and skill."""
+    parts = ("scores", "intervals", "ranks", "skill")
+    score, ends, rank, skill = (by.get(part, {}).get(adjustment, {}).get(model) for part in parts)
+    if beside is None:
+        beside = ", ".join(filter(None, ["" if rank is None else f"rank {rank}", _skill(skill)]))
+    best = model in by["best"].get(adjustment, ())
+    return number_cell(score, best, interval=both_ends(*ends) if ends else "", beside=beside)
 
 
-def _rank_and_skill(metric: Mapping[str, Any], adjustment: str, model: str) -> str:
-    rank = metric["ranks"].get(adjustment, {}).get(model)
-    skill = metric["skill"].get(adjustment, {}).get(model)
-    return ", ".join(([] if rank is None else [f"rank {rank}"]) + _skill(skill))
-
-
-def _skill(skill: float | None) -> list[str]:
-    return [] if skill is None or np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
+def _skill(skill: float | None) -> str:
+    return "" if skill is None or np.isnan(skill) else f"skill {100 * skill:+.1f}\u00a0%"
 
 
 def range_table(sensitivity: Sensitivity, letters: Mapping[str, str]) -> NumberTable:
     """The smallest and largest scores over all families and τ, and the best model at each point, by letters."""
     evaluation, grid = sensitivity.evaluation, sensitivity.over_tau
+    points = [(family, tau) for family, answers in grid.answers[grid.primary].items() for tau in answers]
     rows = []
     for metric in evaluation.data.metrics:
-        scores: dict[str, list[float]] = {model: [] for model in evaluation.models}
-        for family, answers in grid.answers[grid.primary].items():
-            for tau in answers:
-                for model, value in grid.values(family, tau, metric.name).items():
-                    scores[model].append(value)
-        cells = [
-            NumberCell(both_ends(min(values, default=None), max(values, default=None)) or MISSING)
-            for values in scores.values()
-        ]
+        scores = [grid.values(*point, metric.name) for point in points]
+        cells = []
+        for model in evaluation.models:
+            own = [values[model] for values in scores if model in values]
+            cells.append(NumberCell(both_ends(min(own), max(own)) if own else MISSING))
         cells.append(NumberCell(_leaders(sensitivity, metric, letters)))
         rows.append(NumberRow((f"{metric.label} ({metric.direction} is better)",), cells))
     label = evaluation.results[grid.primary].label
@@ -197,74 +184,55 @@ def _leaders(sensitivity: Sensitivity, metric: Metric, letters: Mapping[str, str
     """The models with the best score, with the number of points of the grid where they have it."""
     leaders = sensitivity.over_tau.leaders(metric.name)
     points = [models for line in leaders.values() for models in line.values()]
-    if not any(points):
-        return MISSING
     counts = Counter(letters[model] for models in points for model in models)
+    if not counts:
+        return MISSING
     if set(counts.values()) == {len(points)}:
         return f"always {listed([*counts])}"
-    (first, most), *others = counts.most_common()
-    return ", ".join(
-        [f"{first} at {most} of {len(points)} points", *(f"{other} at {n}" for other, n in others)]
-    )
+    (first, most), *rest = counts.most_common()
+    return ", ".join([f"{first} at {most} of {len(points)} points", *(f"{name} at {n}" for name, n in rest)])
 
 
 # --- differences ----------------------------------------------------------------------------------------
 
 
 def difference_tables(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """For every metric the differences of the models from the leading one under the primary adjustment.
-
-    On the ``side`` of 0 the ``leader`` is better; of many models, ``all_pairs`` stand apart by the first metric. Empty
-    without intervals.
-    """
+    """For every metric the differences of the models from the one that leads; empty without intervals."""
     level = evaluation.data.confidence_level
     if level is None:
         return []
     tables = []
     for metric in evaluation.data.metrics:
-        pairs = pairs_of(evaluation, metric)
-        ranks = standing(evaluation, metric.name).ranks
+        pairs, ranks = pairs_of(evaluation, metric), standing(evaluation, metric.name).ranks
         if not pairs or not ranks:
             continue
-        leader = min(ranks, key=lambda model: ranks[model])
-        few = len(pairs) <= _FEW_PAIRS
+        leader, few = min(ranks, key=ranks.__getitem__), len(pairs) <= _FEW_PAIRS
         label = evaluation.results[evaluation.primary].label
-        caption = f"{metric.label} by “{label}”, {metric.direction} is better"
-        all_pairs = None
-        if not few and metric is evaluation.data.metrics[0]:
+        caption, all_pairs = f"{metric.label} by “{label}”, {metric.direction} is better", None
+        if not few and metric is evaluation.data.metrics[0]:  # they stand apart
             rows = [_pair_row(pair, None, level) for pair in pairs]
             all_pairs = NumberTable(f"all pairs, {caption}", _PAIR_HEAD, rows)
         rows = [_pair_row(pair, leader, level) for pair in pairs if few or leader in (pair.a, pair.b)]
-        tables.append(
-            {
-                "leader": leader,
-                "side": "right" if metric.direction == "lower" else "left",
-                "table": NumberTable(caption, _PAIR_HEAD, rows, metric=metric.name),
-                "all_pairs": all_pairs,
-            }
-        )
+        table = NumberTable(caption, _PAIR_HEAD, rows, metric=metric.name)
+        side = "right" if metric.direction == "lower" else "left"  # of 0, where the leader is better
+        tables.append({"leader": leader, "side": side, "table": table, "all_pairs": all_pairs})
     return tables
 
 
 def _pair_row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
     """A pair; the leading model is what is subtracted."""
-    low, high = pair.confidence_interval(level)
-    names, difference = (pair.a, pair.b), pair.difference
-    if pair.a == leader:
-        names, difference, low, high = (pair.b, pair.a), -difference, -high, -low
+    sign = -1 if pair.a == leader else 1
+    low, high = [sign * end for end in pair.confidence_interval(level)][::sign]
     digits = max(_DIGITS, decimals(pair.standard_error))
     while digits < _MOST_DIGITS and any(end and round(end, digits) == 0 for end in (low, high)):
         digits += 1
-    interval = both_ends(low, high, digits, "+") or MISSING
     cells = [
-        NumberCell(MISSING)
-        if np.isnan(difference)
-        else NumberCell(f"{difference:+z.{digits}f}", difference + 0.0),
-        NumberCell(interval, beside=pair.missing or ""),
+        number_cell(sign * pair.difference, digits=digits, sign="+"),
+        NumberCell(both_ends(low, high, digits, "+") or MISSING, beside=pair.missing or ""),
         _pvalue_cell(pair.pvalue),
         _pvalue_cell(pair.adjusted_pvalue),
     ]
-    return NumberRow(names, cells)
+    return NumberRow((pair.a, pair.b)[::sign], cells)
 
 
 # --- curves ---------------------------------------------------------------------------------------------
@@ -290,10 +258,8 @@ def curve_tables(numbers: Mapping[str, Any], axis: TimeAxis) -> list[NumberTable
     return tables
 
 
-def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> NumberTable | None:
+def survival_table(survival: Mapping[str, Any], axis: TimeAxis) -> NumberTable:
     """The survival curves at a few times."""
-    if survival is None:
-        return None
     times = survival["times"]
     shown = np.linspace(0, len(times) - 1, _N_TIMES).astype(int).tolist()
     lines = [(("Kaplan–Meier", MISSING), survival["kaplan_meier"])]
@@ -302,46 +268,35 @@ def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> Number
         for family, curves in survival["copula_graphic"].items()
         for tau, values in zip(survival["taus"], curves, strict=True)
     ]
-    return NumberTable(
-        f"Survival probability, {survival['sample']} sample",
-        ("curve", "τ", *(f"t = {axis.said(times[k])}" for k in shown)),
-        [NumberRow(head, [number_cell(values[k]) for k in shown]) for head, values in lines],
-    )
+    rows = [NumberRow(head, [number_cell(values[k]) for k in shown]) for head, values in lines]
+    head = ("curve", "τ", *(f"t = {axis.said(times[k])}" for k in shown))
+    return NumberTable(f"Survival probability, {survival['sample']} sample", head, rows)
 
 
-def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
+def likelihood_table(profile: Mapping[str, Any]) -> NumberTable:
     """The profile log-likelihood minus its maximum, by family along τ."""
-    if profile is None:
-        return None
     families = profile["families"]
     curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
-    return NumberTable(
-        "Profile log-likelihood minus its maximum",
-        ("τ", *map(str.capitalize, families)),
-        [
-            NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
-            for tau in sorted(set().union(*curves))
-        ],
-    )
+    rows = [
+        NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
+        for tau in sorted(set().union(*curves))
+    ]
+    head = ("τ", *map(str.capitalize, families))
+    return NumberTable("Profile log-likelihood minus its maximum", head, rows)
 
 
 # --- discrimination, calibration and benefit ------------------------------------------------------------
 
 
 def single_time_sections(numbers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The three sections by name.
-
-    ``shown`` says whether there are metrics for a section, and ``levels`` whether values in cells lie behind one;
-    ``summaries`` are what was computed in full, and ``curves`` those behind the values.
-    """
-    in_full = {"calibration": [*_calibration_tables(numbers), *_d_calibration_tables(numbers)]}
+    """By name the sections: whether it has metrics, what was computed in full, and the curves behind values."""
     sections = {}
     for name in _SINGLE_TIME_SECTIONS:
         metrics = [metric for metric in numbers["metrics"] if metric["kind"] == name]
         sections[name] = {
             "shown": bool(metrics),
             "levels": any(metric["profile_style"] == "levels" for metric in metrics),
-            "summaries": in_full.get(name, []),
+            "summaries": _calibration_tables(numbers) if name == "calibration" else [],
             "curves": [table for metric in metrics if (table := _profile_table(numbers, metric)).rows],
         }
     return sections
@@ -358,32 +313,28 @@ def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 
 def _calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:
-    """By adjustment what calibration curves say in single numbers."""
-    rows: dict[str, list[NumberRow]] = {}
-    for curve in sorted(numbers["details"]["calibration"], key=lambda curve: curve["time"]):
+    """By adjustment what calibration curves say in single numbers, and the tests of D-calibration."""
+    details, labels = numbers["details"], _labels(numbers)
+    head: tuple[str, ...] = ("time", "model", *CalibrationCurve.summaries.values())
+    tables: dict[tuple[str, str], NumberTable] = {}
+    for curve in sorted(details["calibration"], key=lambda curve: curve["time"]):
         cells = [
             number_cell(summary["value"], digits=3, interval=both_ends(summary["low"], summary["high"], 3))
             for summary in map(curve.get, CalibrationCurve.summaries)
         ]
-        at = f"at {time_in_label(curve['time'], numbers['time']['unit'])}"
-        rows.setdefault(curve["adjustment"], []).append(NumberRow((at, curve["model"]), cells))
-    head = ("time", "model", *CalibrationCurve.summaries.values())
-    labels = _labels(numbers)
-    return [NumberTable(f"calibration under “{labels[name]}”", head, own) for name, own in rows.items()]
-
-
-def _d_calibration_tables(numbers: Mapping[str, Any]) -> list[NumberTable]:
-    """By adjustment the tests of D-calibration."""
-    rows: dict[str, list[NumberRow]] = {}
-    for test in numbers["details"]["d_calibration"]:
+        name, at = curve["adjustment"], f"at {time_in_label(curve['time'], numbers['time']['unit'])}"
+        table = NumberTable(f"calibration under “{labels[name]}”", head, [])
+        tables.setdefault(("curve", name), table).rows.append(NumberRow((at, curve["model"]), cells))
+    head = ("model", "χ²", "degrees of freedom", "p")
+    for test in details["d_calibration"]:
         pvalue = _pvalue_cell(test["pvalue"])
         cells = [number_cell(test["statistic"], digits=1), NumberCell(f"{test['df']}"), pvalue]
         if test["missing"] is not None:
             cells = [NumberCell(MISSING, beside=test["missing"]), NumberCell(MISSING), NumberCell(MISSING)]
-        rows.setdefault(test["adjustment"], []).append(NumberRow((test["model"],), cells))
-    head, labels = ("model", "χ²", "degrees of freedom", "p"), _labels(numbers)
-    caption = "test of D-calibration under"
-    return [NumberTable(f"{caption} “{labels[name]}”", head, own) for name, own in rows.items()]
+        name = test["adjustment"]
+        table = NumberTable(f"test of D-calibration under “{labels[name]}”", head, [])
+        tables.setdefault(("test", name), table).rows.append(NumberRow((test["model"],), cells))
+    return list(tables.values())
 
 
 def _profile_table(numbers: Mapping[str, Any], metric: Mapping[str, Any]) -> NumberTable:
@@ -396,10 +347,9 @@ def _profile_table(numbers: Mapping[str, Any], metric: Mapping[str, Any]) -> Num
             shown = list(range(len(x)))
             if len(x) > _FEW:
                 shown = np.linspace(0, len(x) - 1, _SHOWN + 2).round().astype(int)[1:-1].tolist()
-            intervals = [_interval_at(errors.get(model), k) for k in shown]
             cells = [
-                replace(number_cell(y[k], interval=interval), beside=f"at {x[k]:.3g}")
-                for k, interval in zip(shown, intervals, strict=True)
+                number_cell(y[k], interval=_interval_at(errors.get(model), k), beside=f"at {x[k]:.3g}")
+                for k in shown
             ]
             rows.append(NumberRow((labels[name], model), cells))
     across, up = metric["profile_labels"] or ("", "")
@@ -411,14 +361,8 @@ def _profile_table(numbers: Mapping[str, Any], metric: Mapping[str, Any]) -> Num
 # --- the fit of the imputation model --------------------------------------------------------------------
 
 
-def fit_maps(fit: ImputationFit | None, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Observed over expected events and dropouts by model, the one with most misfit first.
-
-    By kind and period, each decile of the model's score has its ratio, the numbers behind it, and whether the interval
-    of the ratio leaves 1 out. ``models`` say how they look.
-    """
-    if fit is None:
-        return []
+def fit_maps(fit: ImputationFit, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Observed over expected events and dropouts by model, that with most misfit first; ``models`` has their looks."""
     maps = []
     for model in sorted(models, key=lambda model: model["name"] != fit.worst):
         if model["name"] in fit.cells:
@@ -430,7 +374,7 @@ def fit_maps(fit: ImputationFit | None, models: list[dict[str, Any]]) -> list[di
 
 
 def _ratios(cells: FitCells) -> list[list[tuple[str, str, bool]]]:
-    """By period, and in each by decile."""
+    """By period and decile the ratio, the numbers behind it, and whether its interval leaves 1 out."""
     low, high = cells.interval()
 
     def ratio(at: tuple[int, int]) -> tuple[str, str, bool]:

@@ -7,10 +7,34 @@ from typing import Any
 from cocensor.study import Evaluation
 from cocensor.study.checks import Check
 from cocensor.study.ranking import rankable
-from cocensor.views.text.names import BARE, Names, counted
+from cocensor.views.text.names import BARE, Names, plural
 
 CHECK_FIRST = "Check this first"
+_CURVE = "one Kaplan–Meier curve for everybody does better."
+_FINDINGS = {
+    "refused": "It has no score:",
+    "constant": "Up to the horizon, it predicts the same for every subject.",
+    "same_sample": "The training and the test sample are the same.",
+    "training_censored": "Everybody in the training sample is censored: there is no event.",
+    "all_censored": "Everybody in the test sample is censored: there is no event.",
+    "censored_so_far": "The test sample has no event up to the horizon, {horizon}.",
+    "few_events": "The test sample has {events} up to the horizon, {horizon}.",
+    "negative_skill": f"Its skill is {{skill}}: {_CURVE}",
+    "negative_skills": f"{{whose}} negative ({{span}}): {_CURVE} With the opposite event flag it would not be.",
+    "against_outcome": "It runs against the outcome: its concordance is {concordance:.2f} (upper limit "
+    "{upper_limit:.2f}), and ½ is chance.",
+    "no_better": "It {is_no_better} than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
+}
+# The likely cause, and what to do.
 _CAUSES = {
+    "refused": "{why}",
+    "constant": "It cannot rank subjects; its concordance is ½.",
+    "constant_and_no_better": "It cannot rank subjects; its concordance is ½. It may be no better than Kaplan–Meier.",
+    "level": "It ranks subjects well, but the probabilities are off: the mean predicted survival at {time} is "
+    "{predicted:.2f}, the observed {observed:.2f}. Are its times in the unit of the outcomes? Was the model fitted to "
+    "too few subjects, or to another population? Recalibrate it.",
+    "constant_level": "It predicts the same for every subject: a survival of {predicted:.2f} at {time}, where "
+    "{observed:.2f} was observed. Are the file, the time column and its unit the right ones?",
     "risks": "Are these risks? Give 1 − risk.",
     "flag": "Is the event flag inverted? It must be 1 for an event and 0 for a censoring.",
     "rows": "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them "
@@ -36,78 +60,35 @@ def check_in_words(check: Check) -> str:
 
 
 def _finding(check: Check) -> str:
-    values = check.values
+    values, template = dict(check.values), str(check.code)
+    if "skill" in values:
+        values["skill"] = _percent(values["skill"])
     match check.code:
-        case "refused":
-            return "It has no score:"
-        case "constant":
-            return "Up to the horizon, it predicts the same for every subject."
-        case "same_sample":
-            return "The training and the test sample are the same."
-        case "training_censored":
-            return "Everybody in the training sample is censored: there is no event."
-        case "all_censored":
-            if values["later"]:
-                return f"The test sample has no event up to the horizon, {values['horizon']}."
-            return "Everybody in the test sample is censored: there is no event."
+        case "all_censored" if values["later"]:
+            template = "censored_so_far"
         case "few_events":
-            return (
-                f"The test sample has {counted(values['n'], 'event')} up to the horizon, {values['horizon']}."
-            )
-        case "negative_skill":
-            if check.model is None:
-                return _all_negative(values["skills"])
-            return (
-                f"Its skill is {_percent(values['skill'])}: one Kaplan–Meier curve for everybody does better."
-            )
-        case "against_outcome":
-            concordance, limit = f"{values['concordance']:.2f}", f"{values['upper_limit']:.2f}"
-            return (
-                f"It runs against the outcome: its concordance is {concordance} (upper limit {limit}), and ½ is "
-                "chance."
-            )
+            values["events"] = plural(values["n"], "event")
+        case "negative_skill" if check.model is None:
+            template, skills = "negative_skills", values["skills"]
+            values["span"] = " to ".join(dict.fromkeys((_percent(skills[0]), _percent(skills[-1]))))
+            values["whose"] = f"The skill of {'every model' if len(skills) > 1 else 'the model'} is"
         case "no_better":
-            than, interval = "is worse" if values["is_worse"] else "may be no better", ""
+            values["is_no_better"] = "is worse" if values["is_worse"] else "may be no better"
             if "interval" in values:
                 low, high = values["interval"]
-                interval = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
-            skill = f"its skill is {_percent(values['skill'])}{interval}"
-            return f"It {than} than Kaplan–Meier, one curve for all subjects: {skill}."
-
-
-def _all_negative(skills: list[float]) -> str:
-    low, high = _percent(skills[0]), _percent(skills[-1])
-    span = low if low == high else f"{low} to {high}"
-    whose = "The skill of every model is" if len(skills) > 1 else "The skill of the model is"
-    return (
-        f"{whose} negative ({span}): one Kaplan–Meier curve for everybody does better. With the opposite event flag "
-        "it would not be."
-    )
+                values["interval"] = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
+            values.setdefault("interval", "")
+    return _FINDINGS[template].format(**values)
 
 
 def _cause(check: Check) -> str:
-    """The likely cause, and what to do."""
     values = check.values
     cause = values.get("cause", check.code)
-    match cause:
-        case "refused":
-            return str(values["why"])
-        case "constant":
-            than = " It may be no better than Kaplan–Meier." if values["may_be_no_better"] else ""
-            return f"It cannot rank subjects; its concordance is ½.{than}"
-        case "level":
-            when, mean, observed = values["time"], f"{values['predicted']:.2f}", f"{values['observed']:.2f}"
-            if values["constant"]:
-                return (
-                    f"It predicts the same for every subject: a survival of {mean} at {when}, where {observed} was "
-                    "observed. Are the file, the time column and its unit the right ones?"
-                )
-            return (
-                f"It ranks subjects well, but the probabilities are off: the mean predicted survival at {when} is "
-                f"{mean}, the observed {observed}. Are its times in the unit of the outcomes? Was the model fitted to "
-                "too few subjects, or to another population? Recalibrate it."
-            )
-    return _CAUSES[cause]
+    if cause == "constant" and values["may_be_no_better"]:
+        cause = "constant_and_no_better"
+    elif cause == "level" and values["constant"]:
+        cause = "constant_level"
+    return _CAUSES[cause].format(**values)
 
 
 def _percent(skill: float, sign: str = " %") -> str:
@@ -117,30 +98,27 @@ def _percent(skill: float, sign: str = " %") -> str:
 
 def checks_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
     """A line for all models that have checks of one cause, and for each check about all; remarks come last."""
-    return [*_lines(evaluation, names, disqualifying=True), *_lines(evaluation, names, disqualifying=False)]
+    alike: dict[tuple[Any, ...], list[Check]] = {}
+    for place, check in enumerate(evaluation.checks):
+        # What disqualifies all comes before what disqualifies some; remarks on all come after those on some.
+        late = (check.model is None) != check.disqualifies
+        cause = (place,) if check.model is None else _cause_of(check)
+        alike.setdefault((not check.disqualifies, late, cause), []).append(check)
+    return [_line(checks, names) for _, checks in sorted(alike.items(), key=lambda item: item[0][:2])]
 
 
-def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[str]:
-    about_all, alike = list[str](), dict[tuple[Any, ...], list[Check]]()
-    for check in evaluation.checks:
-        if check.disqualifies != disqualifying:
-            continue
-        if check.model is None:
-            about_all.append(f"{check.text}{' No model can be called best.' * disqualifying}")
-        else:
-            alike.setdefault(_cause_of(check), []).append(check)
-    by_model = []
-    for checks in alike.values():
-        findings: dict[str, list[str]] = {}
-        for check in checks:
-            findings.setdefault(str(check.model), []).append(_finding(check))
-        line = [f"{names.model(model)}: {' '.join(of_model)}" for model, of_model in findings.items()]
-        line.append(_cause(checks[0]))
-        if disqualifying:
-            they = "It gets" if len(findings) == 1 else "They get"
-            line.append(f"{they} no rank and cannot be called best.")
-        by_model.append(" ".join(line))
-    return [*about_all, *by_model] if disqualifying else [*by_model, *about_all]
+def _line(checks: list[Check], names: Names) -> str:
+    disqualifies = checks[0].disqualifies
+    if checks[0].model is None:
+        return f"{checks[0].text}{' No model can be called best.' * disqualifies}"
+    findings: dict[str, list[str]] = {}
+    for check in checks:
+        findings.setdefault(str(check.model), []).append(_finding(check))
+    line = [f"{names.model(model)}: {' '.join(of_model)}" for model, of_model in findings.items()]
+    line.append(_cause(checks[0]))
+    if disqualifies:
+        line.append(f"{'It gets' if len(findings) == 1 else 'They get'} no rank and cannot be called best.")
+    return " ".join(line)
 
 
 def _cause_of(check: Check) -> tuple[Any, ...]:

@@ -10,33 +10,20 @@ from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
 
 #: Of scores whose error is not known, or is none.
-_DECIMALS = 4
-_MOST_DECIMALS = 8
+_DECIMALS, _MOST_DECIMALS = 4, 8
 _ROUNDING = 1e-9
 _ONE_DIGIT, _NEXT_TO_1, _TWO_DIGITS = 0.0995, 1.1, 9.95
 
 
 def decimals(standard_error: float) -> int:
-    """So many that the standard error has two significant digits.
-
-    Examples
-    --------
-    >>> [decimals(error) for error in (0.0072, 0.00004, 12.0, 0.0, float("nan"))]
-    [4, 6, 0, 4, 4]
-    """
+    """So many that the standard error has two significant digits."""
     if not isfinite(standard_error) or standard_error <= 0:
         return _DECIMALS
     return min(max(1 - floor(log10(standard_error)), 0), _MOST_DECIMALS)
 
 
 def number(value: float, places: int = _DECIMALS) -> str:
-    """A number with so many decimals; with two significant digits where these would all be 0.
-
-    Examples
-    --------
-    >>> number(0.14321), number(0.0000321), number(-0.00001, 2), number(0.0)
-    ('0.1432', '3.2e-05', '-1e-05', '0.0000')
-    """
+    """A number with so many decimals; with two significant digits where these would all be 0."""
     text = f"{value:z.{places}f}"
     return f"{value:.2g}" if value and not text.strip("-0.") else text
 
@@ -61,13 +48,7 @@ def with_interval(
 
 
 def towards_zero(tau: float) -> str:
-    """A τ up to which something holds, rounded so that it does: to two decimals, or to the first digit that is not 0.
-
-    Examples
-    --------
-    >>> [towards_zero(tau) for tau in (0.487, 0.5, -0.279, 0.034, 0.00041)]
-    ['0.48', '0.5', '-0.27', '0.03', '0.0004']
-    """
+    """A τ up to which something holds, rounded so that it does, to two decimals or the first digit that is not 0."""
     places = 2
     while abs(tau) + _ROUNDING < 10.0**-places and places < _MOST_DECIMALS:
         places += 1
@@ -76,13 +57,7 @@ def towards_zero(tau: float) -> str:
 
 
 def ratio_in_words(ratio: float) -> str:
-    """A ratio with two digits, or three where it is next to 1.
-
-    Examples
-    --------
-    >>> [ratio_in_words(ratio) for ratio in (0.0042, 0.637, 1.0, 1.04, 1.96, 11.7)]
-    ['0.0042', '0.64', '1', '1.04', '2.0', '12']
-    """
+    """A ratio with two digits, or three where it is next to 1."""
     if ratio < _ONE_DIGIT:
         return np.format_float_positional(ratio, 2, fractional=False, trim="-")
     if f"{ratio:.2f}" == "1.00":
@@ -91,13 +66,7 @@ def ratio_in_words(ratio: float) -> str:
 
 
 def inward(ratio: float) -> str:
-    """A ratio up to which something holds, rounded towards 1 so that it does: two digits, or three next to 1.
-
-    Examples
-    --------
-    >>> [inward(ratio) for ratio in (0.637, 0.993, 1.0, 1.048, 1.96, 11.7)]
-    ['0.64', '1', '1', '1.04', '1.9', '11']
-    """
+    """A ratio up to which something holds, rounded towards 1 so that it does: two digits, or three next to 1."""
     unit = 0.01 if 1 <= ratio < _NEXT_TO_1 else 10.0 ** (floor(log10(ratio) + _ROUNDING) - 1)
     steps = ratio / unit
     return f"{(ceil(steps - _ROUNDING) if ratio < 1 else floor(steps + _ROUNDING)) * unit:.3g}"

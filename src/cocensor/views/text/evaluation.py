@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import combinations
 from typing import TypeVar
@@ -16,18 +16,7 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
 from cocensor.views.text.digits import decimals, level_in_words, number
-from cocensor.views.text.metrics import metrics_in_words
-from cocensor.views.text.names import (
-    BARE,
-    ON_PAGE,
-    Names,
-    capital,
-    have,
-    in_a_line,
-    listed,
-    quoted,
-)
-from cocensor.views.text.names import counted as number_of
+from cocensor.views.text.names import BARE, ON_PAGE, Names, capital, listed, metrics_in_words, plural, quoted
 from cocensor.views.text.verdict import course, standing_in_words
 
 #: What a table shows, its columns, and its rows by their names.
@@ -64,7 +53,7 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
 
 def _opening(evaluation: Evaluation) -> str:
     data = evaluation.data
-    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.whole.n, "test subject")
+    models, subjects = plural(len(evaluation.models), "model"), plural(data.whole.n, "test subject")
     until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
     return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."
 
@@ -75,18 +64,12 @@ def _after_tables(evaluation: Evaluation) -> list[str]:
 
 
 def _html_table(title: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(
-        f"<tr><th>{escape(name)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for name, cells in rows.items()
-    )
-    return (
-        f"<table><caption>{escape(title)}</caption><thead><tr><th></th>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    def cells(tag: str, texts: Sequence[str]) -> str:
+        return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
 
-
-# --- tables ---------------------------------------------------------------------------------------------
+    head = cells("th", ["", *columns])
+    body = "".join(f"<tr>{cells('th', [name])}{cells('td', row)}</tr>" for name, row in rows.items())
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _legend(evaluation: Evaluation) -> str:
@@ -99,105 +82,80 @@ def _legend(evaluation: Evaluation) -> str:
 
 def score_table(evaluation: Evaluation) -> Table:
     """The first metric by model and adjustment, with skill; last the true scores, where they are known."""
-    metric, names, truth = evaluation.data.metrics[0], list(evaluation.results), evaluation.truth
+    metric, truth = evaluation.data.metrics[0], evaluation.truth
     heads = [scores.label for scores in evaluation.results.values()]
-    places = _places(evaluation, metric, names)
-    rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
-    for name in names:
-        for model, cell in _cells(evaluation, metric, name, places).items():
-            skill = evaluation.score(model, metric.name, name).skill
-            rows[model].append(_with_skill(cell, np.nan if skill is None else skill.value, metric))
+    rows, places = _cells(evaluation, metric, list(evaluation.results), with_skill=True)
     if truth is not None:
         heads.append(truth.label)
         base = truth.reference.get(metric.name)
         for model, cells in rows.items():
             value = truth.value(metric.name, model)
-            true_skill = np.nan if base is None else metric.skill(value, base.value)
-            cells.append(_with_skill("–" if np.isnan(value) else number(value, places), true_skill, metric))
+            skill = None if base is None else metric.skill(value, base.value)
+            cells.append(_with_skill("–" if np.isnan(value) else number(value, places), skill, metric))
     against = ", skill against Kaplan–Meier" if metric.has_skill else ""
     return f"{metric.label} ({metric.direction} is better){against}", heads, rows
 
 
 def summary_table(evaluation: Evaluation) -> Table:
     """The other metrics by model, under the primary adjustment."""
-    primary = evaluation.primary
-    rows = {
-        f"{metric.label} ({metric.direction})": list(
-            _cells(evaluation, metric, primary, _places(evaluation, metric, [primary])).values()
-        )
-        for metric in evaluation.data.metrics[1:]
-    }
+    primary, rows = evaluation.primary, dict[str, list[str]]()
+    for metric in evaluation.data.metrics[1:]:
+        cells, _ = _cells(evaluation, metric, [primary])
+        rows[f"{metric.label} ({metric.direction})"] = [cell for [cell] in cells.values()]
     return f"Other metrics, under {quoted(evaluation, primary)}", list(evaluation.models), rows
 
 
 def lines(table: Table, width: int | None = None) -> list[str]:
     """A table for a terminal, with as many columns at a time as ``width`` holds."""
     _, heads, rows = table
-    cells = [["", *map(in_a_line, heads)], *([in_a_line(name), *row] for name, row in rows.items())]
-    at_once = len(heads)
-    if width is not None:
-        widest = max(len(cell) for row in cells for cell in row[1:])
-        at_once = max(1, (width - max(len(row[0]) for row in cells)) // (widest + 2))
+    cells = [["", *map(BARE.model, heads)], *([BARE.model(name), *row] for name, row in rows.items())]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    at_once = len(heads) if width is None else max(1, (width - widths[0]) // (max(widths[1:]) + 2))
     return [
-        line
-        for first in range(1, len(heads) + 1, at_once)
-        for line in _aligned([[row[0], *row[first : first + at_once]] for row in cells])
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[part], widths[part])]).rstrip()
+        for part in (slice(first, first + at_once) for first in range(1, len(widths), at_once))
+        for row in cells
     ]
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]).rstrip()
-        for name, *cells in rows
-    ]
+def _cells(
+    evaluation: Evaluation, metric: Metric, names: list[str], with_skill: bool = False
+) -> tuple[dict[str, list[str]], int]:
+    """By model its scores, with half of their intervals and a star for those that may be best, and their decimals."""
+    level, models = evaluation.data.confidence_level, evaluation.models
+    scores = {name: [evaluation.score(model, metric.name, name) for model in models] for name in names}
+    errors = [score.standard_error for column in scores.values() for score in column]
+    places = decimals(min((error for error in errors if error > 0), default=np.nan))
+    rows: dict[str, list[str]] = {model: [] for model in models}
+    for name, column in scores.items():
+        best = standing(evaluation, metric.name, name).best
+        for model, score in zip(models, column, strict=True):
+            half = ""
+            if level is not None and np.isfinite(score.standard_error):
+                low, high = score.confidence_interval(level)
+                half = f" ±{number((high - low) / 2, places)}"
+            star = "*" if model in best else " "
+            cell = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{star}"
+            skill = None if score.skill is None else score.skill.value
+            rows[model].append(_with_skill(cell, skill, metric) if with_skill else cell)
+    return rows, places
 
 
-def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, places: int) -> dict[str, str]:
-    """The scores of all models, with half of their intervals and a star for those that may be best."""
-    best, level = standing(evaluation, metric.name, adjustment).best, evaluation.data.confidence_level
-    cells = {}
-    for model in evaluation.models:
-        score, half = evaluation.score(model, metric.name, adjustment), ""
-        if level is not None and np.isfinite(score.standard_error):
-            low, high = score.confidence_interval(level)
-            half = f" ±{number((high - low) / 2, places)}"
-        star = "*" if model in best else " "
-        cells[model] = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{star}"
-    return cells
-
-
-def _places(evaluation: Evaluation, metric: Metric, names: Sequence[str]) -> int:
-    """As many decimals as the most precise of the scores under some adjustments deserves."""
-    errors = [
-        evaluation.score(model, metric.name, name).standard_error
-        for name in names
-        for model in evaluation.models
-    ]
-    return decimals(min((error for error in errors if error > 0), default=np.nan))
-
-
-def _with_skill(cell: str, skill: float, metric: Metric) -> str:
+def _with_skill(cell: str, skill: float | None, metric: Metric) -> str:
     if cell == "–" or not metric.has_skill:
         return cell
-    return f"{cell} ({round(100 * skill):+d} %)" if np.isfinite(skill) else f"{cell} (–)"
+    return f"{cell} (–)" if skill is None or not np.isfinite(skill) else f"{cell} ({round(100 * skill):+d} %)"
 
 
-# --- sentences ------------------------------------------------------------------------------------------
-
-
-def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """The best models by adjustment that votes: by one metric, or by the first and the others.
-
-    By the others, under the primary adjustment alone: metrics that say the same are named together.
-    """
+def winners_in_words(evaluation: Evaluation, names: Names = BARE) -> str:
+    """The best models by the first metric and each adjustment that votes, and by the other metrics."""
     if len(rankable(evaluation)) < 2:
         return nothing_to_rank(evaluation, names)
     first, *others = evaluation.data.metrics
-    if metric is not None or not others:
-        return _winners(evaluation, metric, names)
-    by_first = f"By the {first.label}: {_winners(evaluation, first.name, names)}"
-    return " ".join([by_first, *others_in_words(evaluation, names)])
+    by_first = _winners(evaluation, names)
+    if not others:
+        return by_first
+    return " ".join([f"By the {first.label}: {by_first}", *others_in_words(evaluation, names)])
 
 
 def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
@@ -229,9 +187,9 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
-    """A sentence for all adjustments that say the same by one metric."""
-    voting = [(standing(evaluation, metric, name), quoted(evaluation, name)) for name in counted(evaluation)]
+def _winners(evaluation: Evaluation, names: Names) -> str:
+    """A sentence for all adjustments that say the same by the first metric, and whether they have a best in common."""
+    voting = [(standing(evaluation, None, name), quoted(evaluation, name)) for name in counted(evaluation)]
     scored = [(best, label) for best, label in voting if best.scores]
     if not scored:
         return "No adjustment could score a model."
@@ -242,18 +200,13 @@ def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
         for best, labels in alike
     ]
     if silent:
-        sentences.append(f"{listed(silent)} {have(silent)} no score.")
-    return " ".join([*_disagreement([best for best, _ in scored]), *sentences])
-
-
-def _disagreement(standings: list[Standing]) -> list[str]:
-    """A sentence where adjustments have no best model in common, by their intervals where any has some."""
-    telling = [by for by in standings if by.tells]
-    best = [set(by.best) for by in telling] or [set(by.leaders) for by in standings]
-    if all(a & b for a, b in combinations(best, 2)):
-        return []
-    subject = "Which model is best" if telling else "Which score is best"
-    return [f"{subject} depends on what is assumed about the censoring."]
+        sentences.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
+    telling = [set(best.best) for best, _ in scored if best.tells]
+    first = telling or [set(best.leaders) for best, _ in scored]
+    if not all(a & b for a, b in combinations(first, 2)):
+        what = "model" if telling else "score"
+        sentences.insert(0, f"Which {what} is best depends on what is assumed about the censoring.")
+    return " ".join(sentences)
 
 
 def truth_in_words(evaluation: Evaluation, names: Names) -> str:
@@ -279,23 +232,18 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
         close = [names.model(model) for model in kept if model not in best]
     if close:
         answer += f", but cannot be distinguished from {listed(close, 'or')}"
-    return " ".join([f"{_KNOWN}: {answer}.", *_picked(evaluation, by, names)])
-
-
-def _picked(evaluation: Evaluation, by: Metric, names: Names) -> Iterator[str]:
-    """A clause for each choice of the adjustments that vote."""
     picks: dict[tuple[str, ...], list[str]] = {}
     for name in counted(evaluation):
+        above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
         leaders = standing(evaluation, by.name, name).leaders
-        if leaders:
-            above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
-            picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
+        picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
     clauses = [
         f"{listed(labels)} {'picks' if len(labels) == 1 else 'pick'} {names.models(models)}"
         for models, labels in picks.items()
+        if models
     ]
-    if clauses:
-        yield capital(f"{'; '.join(clauses)}.")
+    picked = f" {capital('; '.join(clauses))}." if clauses else ""
+    return f"{_KNOWN}: {answer}.{picked}"
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
@@ -324,16 +272,12 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _important_notes(evaluation: Evaluation) -> list[str]:
-    """Cautions, missing scores, and what was decided for the evaluation as a whole.
-
-    Why a model was refused is among the alarms.
-    """
-    notes = [
-        note for scores in evaluation.results.values() for note in scores.notes if note.kind != "decision"
-    ]
-    notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
-    hint = evaluation.data.assumed.hint
-    statements = [] if hint is None else [hint.statement]
+    """Cautions, missing scores, and what was decided for the evaluation; an alarm says why a model was refused."""
+    data, notes = evaluation.data, list[Note]()
+    for scores in evaluation.results.values():
+        notes += [note for note in scores.notes if note.kind != "decision"]
+    notes += [note for note in evaluation.notes if note.about.model in (None, *data.predictions)]
+    statements = [] if data.assumed.hint is None else [data.assumed.hint.statement]
     return [*statements, *(_note_with_subject(evaluation, note) for note in notes)]
 
 

@@ -57,16 +57,9 @@ def choice_in_words(choice: CopulaChoice) -> str:
 
 
 def hint_in_words(hint: SuggestedCopula) -> str:
-    """The copula that fits best, given what, and what to think of it."""
+    """The copula that fits best, given what and by whose outcomes, and what to think of it."""
     if hint.choice is None:
         return f"No copula could be selected: {hint.notes[0]}"
-    return f"{choice_in_words(hint.choice)} {_given(hint)}{TAU_MEANS} {caveat(hint.choice)}"
-
-
-def _given(hint: SuggestedCopula) -> str:
-    """Given what the copula was selected, and by whose outcomes."""
-    if hint.given == "own":
-        return ""
     shown = list(hint.columns[:_MOST_LISTED])
     more = len(hint.columns) - len(shown)
     columns = "; ".join([*shown, f"{more} more"] if more else shown)
@@ -75,7 +68,10 @@ def _given(hint: SuggestedCopula) -> str:
         "covariates": f"the covariates ({columns})",
         "nothing": "nothing else",
     }
-    return f"Copulas are fitted to the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
+    basis = ""
+    if hint.given != "own":
+        basis = f"Copulas are fitted to the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
+    return f"{choice_in_words(hint.choice)} {basis}{TAU_MEANS} {caveat(hint.choice)}"
 
 
 def candidates_as_text(choice: CopulaChoice) -> str:
@@ -115,17 +111,15 @@ def caveat(choice: CopulaChoice | None = None) -> str:
 
 def profile_in_words(profile: DependenceProfile) -> str:
     """The best fit of a profile, where it is flat, and why a choice beside it is another."""
-    family, tau, top = profile.best
-    best = "No dependence fits better than independence."
-    if tau:
-        gain = f"{top - profile.independence:.1f} log-likelihood units above independence"
-        best = f"The best fit is {family} at τ = {tau:.2g}, {gain}."
-    other = [] if profile.choice is None else _another_choice(profile, profile.choice)
-    return " ".join([best, *_flatness(profile), *_disagreement(profile), *other, caveat(profile.choice)])
+    return " ".join([*_about_profile(profile), caveat(profile.choice)])
 
 
-def _flatness(profile: DependenceProfile) -> Iterator[str]:
-    """Sentences on where the likelihood does not tell one τ from another, or has no maximum."""
+def _about_profile(profile: DependenceProfile) -> Iterator[str]:
+    """The best fit, where no τ stands out, whether families that fit alike agree on it, and why a choice is another."""
+    choice, (family, tau, top) = profile.choice, profile.best
+    gain = f"{top - profile.independence:.1f} log-likelihood units above independence"
+    best = f"The best fit is {family} at τ = {tau:.2g}, {gain}."
+    yield best if tau else "No dependence fits better than independence."
     flat_everywhere = max(np.ptp(values) for _, values in profile.curves.values()) < CUT
     if flat_everywhere:
         yield "The profile is flat in every family: the data do not identify τ."
@@ -141,23 +135,16 @@ def _flatness(profile: DependenceProfile) -> Iterator[str]:
         at = float(taus[np.argmax(values)])
         if at != 0.0 and at in (taus[0], taus[-1]):
             yield f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."
-
-
-def _disagreement(profile: DependenceProfile) -> Iterator[str]:
-    """A sentence where families that fit alike do not have their best τ alike."""
     near = {
         name: float(taus[np.argmax(values)])
         for name, (taus, values) in profile.curves.items()
         if values.max() >= profile.best[2] - CUT
     }
     if max(near.values()) - min(near.values()) > _DISAGREE:
-        taus = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
-        yield f"Families that fit about equally well disagree on τ ({taus})."
-
-
-def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> Iterator[str]:
-    """A sentence on why the choice is not the maximum of the profile, where they differ."""
-    family, tau, _ = profile.best
+        best_taus = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
+        yield f"Families that fit about equally well disagree on τ ({best_taus})."
+    if choice is None:
+        return
     copula = choice.copula
     differs = f"The selected copula differs: {copula_name(copula)}."
     if copula.name != (family if tau else "independence"):

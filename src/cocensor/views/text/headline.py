@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -14,14 +15,12 @@ from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.verdict import Verdict
-from cocensor.views.text.bounds import certain_in_words, still_open_in_words
 from cocensor.views.text.checks import nothing_to_rank
 from cocensor.views.text.digits import decimals, from_to, level_in_words, number, with_interval
 from cocensor.views.text.evaluation import copula_in_words, others_in_words
 from cocensor.views.text.fits import imputation_fit_in_words
-from cocensor.views.text.metrics import briefly, doing
-from cocensor.views.text.names import ON_PAGE, and_metric, capital, have, listed, quoted
-from cocensor.views.text.sensitivity import plausible_tau_in_words
+from cocensor.views.text.names import ON_PAGE, and_metric, briefly, capital, doing, have, listed, quoted
+from cocensor.views.text.sensitivity import certain_in_words, plausible_tau_in_words, still_open_in_words
 from cocensor.views.text.verdict import (
     along_in_words,
     assumption_in_words,
@@ -31,59 +30,37 @@ from cocensor.views.text.verdict import (
     standing_in_words,
 )
 
+_NO_HINT = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
+_VARIED = "Over the grid, the copula is that of each point. Data alone cannot check it, so it is varied."
 
-@dataclass(frozen=True)
-class Headline:
+
+def headline(report: Report) -> SimpleNamespace:
     """The first screen, from question to small print; all but ``question`` and ``lead`` may be empty."""
-
-    question: str
-    certain: str  # who beats whom whatever the dependence, by the bounds
-    lead: str  # the answer where it starts
-    along: str  # the plausible range, how far the answer holds within it, and who comes to the fore beyond
-    support: str  # the scores behind the answer
-    usual: str  # what the usual score has in its place, and why
-    caution: str  # why numbers are more uncertain than they look
-    after_dropout: str  # how far it holds over the hazard ratio after dropout, of all and by reason
-    open: str  # how much is open without any assumption
-    others: str  # the answer by the other metrics
-    by: str  # the adjustment and grid behind the statements on how far the answer holds
-    extent: tuple[str, ...]  # which models had no score somewhere
-    rests_on: str  # what is assumed
-    plausible: str  # the plausible range alone
-    benchmarks: str  # what measured covariates say of the dependence
-    hint: str  # the copula of the table, and the one that fits best
-    imputation_fit: str
-    intervals: str
-
-
-def headline(report: Report) -> Headline:
-    """The best model by the primary adjustment, and how far that holds over other dependences.
-
-    All by the first metric. By default this is at independence given what imputation conditions on; the copula
-    that fits best comes last, as a hint.
-    """
     evaluation, verdict, bounds = report.evaluation, report.verdict, report.bounds_by()
-    fit, hint = joint_fit(evaluation), report.hint
-    not_shown = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
-    return Headline(
+    fit, hint, scored = joint_fit(evaluation), report.hint, len(verdict.standing.scores)
+    able = rankable(evaluation)
+    return SimpleNamespace(
         question=question(evaluation),
+        # who beats whom whatever the dependence
         certain="" if bounds is None else certain_in_words(bounds, ON_PAGE),
+        # the answer where it starts, the plausible range, how far it holds within it, and who comes to the fore beyond
         lead=_lead(evaluation, verdict),
-        along=" ".join(along_in_words(verdict, ON_PAGE)) if verdict.standing.scores else "",
+        along=" ".join(along_in_words(verdict, ON_PAGE)) if scored else "",
         support=_support(evaluation, verdict),
+        # what the usual score has in its place, and why
         usual=_usual(evaluation, verdict),
         caution=_caution(evaluation, verdict),
         after_dropout=ratios_in_words(verdict.over_ratios, ON_PAGE),
-        open=""
-        if bounds is None or not rankable(evaluation)
-        else still_open_in_words(evaluation, bounds, ON_PAGE),
-        others=" ".join(others_in_words(evaluation, ON_PAGE)) if len(verdict.standing.scores) > 1 else "",
+        # how much is open without any assumption
+        open="" if bounds is None or not able else still_open_in_words(evaluation, bounds, ON_PAGE),
+        others=" ".join(others_in_words(evaluation, ON_PAGE)) if scored > 1 else "",
         by=_grounds(report),
+        # which models had no score somewhere
         extent=() if report.sensitivity is None else tuple(_without_score(report.sensitivity)),
         rests_on=_rests_on(report),
         plausible=plausible_in_words(verdict),
         benchmarks="" if report.benchmarks is None else plausible_tau_in_words(report.benchmarks, ON_PAGE),
-        hint=f"{capital(copula_in_words(evaluation))}. {hint.statement if hint else not_shown}",
+        hint=f"{capital(copula_in_words(evaluation))}. {hint.statement if hint else _NO_HINT}",
         imputation_fit="" if fit is None else imputation_fit_in_words(fit, ON_PAGE),
         intervals=_intervals(evaluation),
     )
@@ -98,10 +75,8 @@ def joint_fit(evaluation: Evaluation) -> ImputationFit | None:
 def question(evaluation: Evaluation) -> str:
     """The question that the page answers."""
     data = evaluation.data
-    metric, models = data.metrics[0], list(data.predictions)
-    when = f"until {data.time_axis.said(data.horizon.time)}"
-    if metric.at is not None:
-        when = f"at {data.time_axis.said(metric.at)}"
+    metric, models, said = data.metrics[0], list(data.predictions), data.time_axis.said
+    when = f"until {said(data.horizon.time)}" if metric.at is None else f"at {said(metric.at)}"
     left = ", if subjects may have dropped out for reasons linked to the event" if data.anybody_left else ""
     if len(models) == 1:
         return f"How well do the predictions of {ON_PAGE.model(models[0])} fit what happened {when}{left}?"
@@ -170,11 +145,10 @@ def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
     leader = answer.leaders[0]
     places = decimals(evaluation.score(leader, None, verdict.adjustment).standard_error)
     values = [number(by.scores[leader], places) for by in (usual, answer)]
-    first = [set(by.first if by.tells else by.leaders) for by in (usual, answer)]
-    agree = first[0] == first[1] or len(answer.scores) == 1
+    agree = set(usual.contenders) == set(answer.contenders) or len(answer.scores) == 1
     if agree and values[0] == values[1]:
         return ""
-    differ = " Both lead to the same answer." if len(answer.scores) > 1 else ""
+    differ = " Both lead to the same answer." * (len(answer.scores) > 1)
     if not agree:
         other = standing_in_words(usual, ON_PAGE, doing(answer.metric))
         differ = f" The two lead to different answers. By IPCW, {other}."
@@ -209,10 +183,8 @@ def _grounds(report: Report) -> str:
     """The adjustment and grid behind the statements on how far an answer holds, or why there are none."""
     evaluation, verdict, sensitivity = report.evaluation, report.verdict, report.sensitivity
     first = evaluation.results[preferred(list(evaluation.results.values()), evaluation.metrics[0])]
-    passed_over = ""
-    if not first.answered:
-        why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
-        passed_over = f"“{first.label}” would come first, but has no score{why} "
+    why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
+    passed_over = "" if first.answered else f"“{first.label}” would come first, but has no score{why} "
     if not rankable(evaluation):
         return passed_over.strip()
     if sensitivity is None:
@@ -231,18 +203,15 @@ def _grounds(report: Report) -> str:
     return f"{passed_over}By {by}, over {over}."
 
 
-def _without_score(sensitivity: Sensitivity) -> list[str]:
+def _without_score(sensitivity: Sensitivity) -> Iterator[str]:
     """A sentence per model that could not be best, as nothing is known of it, rather than was beaten."""
-    grid, sentences = sensitivity.over_tau, []
+    grid = sensitivity.over_tau
     points = [(family, tau) for family, by_tau in grid.leaders().items() for tau in by_tau]
     for model in sensitivity.evaluation.data.predictions:
         silent = [family for family, tau in points if model not in grid.values(family, tau)]
         if silent:
             where = f"{len(silent)} of these points, under {ON_PAGE.families(dict.fromkeys(silent))}"
-            sentences.append(
-                f"{ON_PAGE.model(model)} has no score at {where}: there it is left out, not beaten."
-            )
-    return sentences
+            yield f"{ON_PAGE.model(model)} has no score at {where}: there it is left out, not beaten."
 
 
 def _rests_on(report: Report) -> str:
@@ -250,9 +219,7 @@ def _rests_on(report: Report) -> str:
     evaluation, names, varied = report.evaluation, [report.verdict.adjustment], ""
     if report.sensitivity is not None:
         names.append(report.sensitivity.over_tau.primary)
-        varied = (
-            "Over the grid, the copula is that of each point. Data alone cannot check it, so it is varied."
-        )
+        varied = _VARIED
     assumptions = [
         f"{quoted(evaluation, name)}: {evaluation.results[name].adjustment.assumption}"
         for name in dict.fromkeys(names)
@@ -280,9 +247,9 @@ def _intervals(evaluation: Evaluation) -> str:
         f"{data.time_axis.said(data.horizon.time)}. They take the assumed dependence as true."
     )
     bootstrap = results_of(evaluation).resampling
-    if bootstrap is None:
-        return scope
-    return (
-        f"{scope} Those of scores come from {bootstrap.n_resamples} bootstrap samples, those over time and over the "
-        "grid from formulas: the two may differ."
-    )
+    if bootstrap is not None:
+        scope += (
+            f" Those of scores come from {bootstrap.n_resamples} bootstrap samples, those over time and over the grid "
+            "from formulas: the two may differ."
+        )
+    return scope

@@ -1,13 +1,16 @@
-"""Names as they stand in sentences."""
+"""Names of models, adjustments, copulas and metrics as they stand in sentences, and the verbs of metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cocensor.copulas import Copula
+from cocensor.data.times import with_unit
+from cocensor.metrics import Metric
+from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.lookup import metric_of
 
 #: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
 ISOLATE = "\u2068", "\u2069"
@@ -25,7 +28,7 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def counted(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """A number of things."""
     return f"{n:,} {what}{'s' * (n != 1)}"
 
@@ -52,10 +55,7 @@ def in_a_line(name: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names of models and families: bare in a terminal, isolated and as names on the page.
-
-    Of more models than ``most`` a sentence names the first, and says how many others there are.
-    """
+    """Names of models and families; of more models than ``most``, a sentence names the first and counts the others."""
 
     model: Callable[[str], str] = str
     family: Callable[[str], str] = str
@@ -65,8 +65,7 @@ class Names:
         """Models as in a sentence."""
         named = [self.model(name) for name in names]
         if len(named) > self.most:
-            rest = len(named) - self.most + 1
-            named = [*named[: self.most - 1], f"{rest} others"]
+            named[self.most - 1 :] = [f"{len(named) - self.most + 1} others"]
         return listed(named)
 
     def families(self, names: Iterable[str]) -> str:
@@ -99,6 +98,62 @@ def as_noun(label: str) -> str:
     return f"“{label}”" if " " in label else label
 
 
-def and_metric(evaluation: Evaluation, metric: str | None = None) -> str:
-    """The metric after the adjustment that something is judged by, where there are several metrics."""
-    return f" and the {metric_of(evaluation, metric).label}" if len(evaluation.metrics) > 1 else ""
+def and_metric(evaluation: Evaluation) -> str:
+    """The first metric after the adjustment that something is judged by, where there are several metrics."""
+    first, *others = evaluation.data.metrics
+    return f" and the {first.label}" if others else ""
+
+
+class Doing(NamedTuple):
+    """Verbs of the best model by a metric, of a better one, and of several better ones."""
+
+    is_best: str
+    beats: str
+    beat: str
+
+
+#: Who is best, in short.
+IN_SHORT = Doing("is best", "beats", "beat")
+#: By what a metric is about.
+_DOING = {
+    "overall": Doing("predicts best", "predicts better than", "predict better than"),
+    "discrimination": Doing("ranks subjects best", "ranks subjects better than", "rank subjects better than"),
+    "calibration": Doing("is best calibrated", "is better calibrated than", "are better calibrated than"),
+    "benefit": Doing(
+        "has the greatest net benefit", "has more net benefit than", "have more net benefit than"
+    ),
+}
+
+
+def doing(metric: Metric) -> Doing:
+    """The verbs of a metric."""
+    return IN_SHORT if metric.kind is None else _DOING[metric.kind]
+
+
+def briefly(metric: Metric, named: str = "This") -> str:
+    """A sentence on a metric and its better values; ``named`` is what it is called there."""
+    better = f"{metric.direction} is better"
+    return f"{named} is {metric.in_brief}; {better}." if metric.in_brief else f"{better.capitalize()}."
+
+
+def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
+    """The names of metrics and what they measure, each once; of one without explanation, its range and direction."""
+    return list(dict.fromkeys(map(_meaning, metrics)))
+
+
+def _meaning(metric: Metric) -> tuple[str, str]:
+    if metric.explanation is not None:
+        return metric.explanation
+    low, high = metric.range
+    within = f"From {low:g} to {high:g}; {metric.direction}" if abs(low) + abs(high) < float("inf") else ""
+    return metric.label, f"{within or metric.direction.capitalize()} is better."
+
+
+def metrics_in_words(metrics: Sequence[Metric]) -> str:
+    """Metrics as in a sentence, with the times of the same one together."""
+    times: dict[tuple[str, str | None], list[str]] = {}
+    for metric in metrics:
+        name = label_without_time(metric)
+        own = times.setdefault((name, metric.unit), [])
+        own += [] if metric.at is None or name == metric.label else [time_in_name(metric.at)]
+    return listed([f"{name} at {with_unit(at, unit)}" if at else name for (name, unit), at in times.items()])

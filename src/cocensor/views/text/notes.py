@@ -8,38 +8,35 @@ from typing import Any
 from cocensor._notes import Note
 from cocensor.data.times import shown_time, with_unit
 from cocensor.metrics.base import time_in_name
-from cocensor.views.text.names import counted, listed
+from cocensor.views.text.names import listed, plural
 
 Values = Mapping[str, Any]
 
 
 def note_in_words(note: Note) -> str:
     """The sentence of a note."""
-    template = SENTENCES[note.code]
-    return template.format(**note.values) if isinstance(template, str) else template(note.values)
+    values, template = note.values, SENTENCES[note.code]
+    if not isinstance(template, str):
+        return template(values)
+    in_file = f"{values['file']}: " if "file" in values else ""
+    names = {key: ", ".join(map(str, part)) for key, part in values.items() if isinstance(part, list | tuple)}
+    return template.format(in_file=in_file, **{**values, **names})
 
 
 def misfit_in_words(worst: Mapping[str, Mapping[str, Any]], model: Callable[[str], str] = str) -> str:
     """The deviations of events or dropouts from the imputation model, of each kind that deviates."""
-    deviations = [
+    misfits = [
         f"{kind}s deviate by {100 * cells['misfit']:.0f} %, by period and decile of the score of "
         f"{model(cells['model'])} (χ² = {cells['statistic']:.0f}, {cells['df']} cells)"
         for kind, cells in sorted(worst.items(), reverse=True)
     ]
-    return (
-        f"The imputation model does not fit the data: {listed(deviations)}. This checks its margins, not τ."
-    )
+    return f"The imputation model does not fit the data: {listed(misfits)}. This checks its margins, not τ."
 
 
 def _after_last(values: Values) -> str:
     n, last = values["n"], shown_time(values["last"])
     who, whose = ("1 subject is", "its") if n == 1 else (f"{n} subjects are", "their")
     return f"{who} censored after {last}, the last training time: {whose} event is assumed to happen then."
-
-
-def _in_file(sentence: str) -> Callable[[Values], str]:
-    """The sentence, after the file that it is about where there is one."""
-    return lambda values: f"{values['file']}: {sentence}" if "file" in values else sentence
 
 
 def _needs_curves(values: Values) -> str:
@@ -104,7 +101,7 @@ def _unmarked_end(values: Values) -> str:
     )
 
 
-#: By code: a template, or what makes the sentence of the values.
+#: By code: a template, in which a list is joined by commas, or what makes the sentence of the values.
 SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "decided": "{why}",
     "after_last_training_time": _after_last,
@@ -113,13 +110,8 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
         f"{values['reference']!r} is the reference"
         + (f" (in {values['sample']})." if values["sample"] else ".")
     ),
-    "columns_left_out": lambda values: (
-        "Left out of the imputation model because constant or determined by the rest: "
-        f"{', '.join(values['columns'])}."
-    ),
-    "constant_covariates": lambda values: (
-        f"Left out because constant in {values['sample']}: {', '.join(values['columns'])}."
-    ),
+    "columns_left_out": "Left out of the imputation model because constant or determined by the rest: {columns}.",
+    "constant_covariates": "Left out because constant in {sample}: {columns}.",
     "constant_in_benchmarks": "Covariate {covariate!r} does not vary and is left out.",
     "covariates_are_all": lambda values: (
         f"Covariates are all columns of {values['file']} that no other option names: {listed(values['columns'])}."
@@ -134,10 +126,7 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "few_dropouts": "There are not enough dropouts to model them ({n}): the joint model treats them as ends of study.",
     "files_sorted": "The files of {of} are read in the order of their names, from {first} on.",
     "from_another_library": "The predictions are a {kind}: they are brought to numpy, and scored there.",
-    "from_kept_rows": lambda values: (
-        f"Scores and intervals by these metrics come from those {values['n']:,} subjects alone: "
-        f"{', '.join(values['metrics'])}."
-    ),
+    "from_kept_rows": "Scores and intervals by these metrics come from those {n:,} subjects alone: {metrics}.",
     "hazard_kept_from_falling": "A cumulative hazard of the joint model is kept from falling: only the bootstrap "
     "allows for it.",
     "horizon_by_times": "Scores go up to {time:g}, the last of the times given; without times= they would end at "
@@ -149,16 +138,10 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
         "Intervals are for these trained models up to this horizon."
         f"{' They assume that the copula is correct.' * values['copula']}"
     ),
-    "matched_by_labels": _in_file(
-        "The predictions are put into the order of the test subjects by their labels."
-    ),
-    "matched_by_position": _in_file(
-        "The predictions are matched to the test subjects by position: the labels of the two differ, and one of them "
-        "merely counts from 0."
-    ),
-    "metrics_left_out": lambda values: (
-        f"Left out, as no model predicts what they need: {', '.join(values['metrics'])}."
-    ),
+    "matched_by_labels": "{in_file}The predictions are put into the order of the test subjects by their labels.",
+    "matched_by_position": "{in_file}The predictions are matched to the test subjects by position: the labels of the "
+    "two differ, and one of them merely counts from 0.",
+    "metrics_left_out": "Left out, as no model predicts what they need: {metrics}.",
     "no_copula_selected": "No copula could be selected, and independence is assumed: {why}",
     "no_risk_score": "There is no risk score: the predictions are 0 or 1, or the same for all.",
     "no_training_sample": "There is no training sample: adjustments and the reference curve are estimated from the "
@@ -193,7 +176,7 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     ),
     "copula_unused": "The copula is not used: no adjustment given by name depends on one.",
     "few_for_benchmarks": lambda values: (
-        f"With {counted(values['n'], values['what'])} for {counted(values['columns'], 'column')} of covariates, "
+        f"With {plural(values['n'], values['what'])} for {plural(values['columns'], 'column')} of covariates, "
         f"benchmarks are mostly noise; {values['wanted']:,} or more are needed."
     ),
     "imputation_misfit": lambda values: misfit_in_words(values["worst"]),

@@ -1,26 +1,25 @@
-"""Sensitivity analyses, and benchmarks by measured covariates, in words."""
+"""Sensitivity analyses, bounds whatever the dependence, and benchmarks by measured covariates, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from cocensor._checks import escaped
-from cocensor.study.ranking import rankable
+from cocensor.study import Evaluation
+from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
+from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.bounds import has_bounds
-from cocensor.views.text.bounds import certain_in_words, still_open_in_words, why_no_bounds
 from cocensor.views.text.checks import nothing_to_rank
-from cocensor.views.text.digits import from_to, level_in_words
-from cocensor.views.text.names import BARE, Names, counted, listed, quoted
+from cocensor.views.text.digits import decimals, from_to, level_in_words, number
+from cocensor.views.text.names import BARE, Names, listed, plural, quoted
 from cocensor.views.text.verdict import ratios_in_words, sentences
 
 # A τ that many sensitivity analyses come to.
 _EXAMPLE = 0.3
 _TINY = 0.005
-_LIMIT = (
-    "This is a benchmark, not a bound: leaving because the event is near can be stronger than any covariate."
-)
+_NOTHING_OPEN = "Dropouts leave nothing open."
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
@@ -29,16 +28,16 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     taus = from_to(min(grid.points), max(grid.points))
     labels = listed([quoted(sensitivity.evaluation, name) for name in grid.answers])
     over = f"Sensitivity of {labels} over {', '.join(grid.lines)}; τ {taus}."
-    lines = [over, *_sentences(sensitivity, BARE), ratios_in_words(sensitivity.verdict.over_ratios)]
+    lines = [over, *_sentences(sensitivity), ratios_in_words(sensitivity.verdict.over_ratios)]
     return "\n".join(filter(None, lines))
 
 
-def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
+def sensitivity_in_words(sensitivity: Sensitivity) -> str:
     """The verdict over τ, by the primary adjustment and the first metric."""
-    return " ".join(filter(None, _sentences(sensitivity, names)))
+    return " ".join(filter(None, _sentences(sensitivity)))
 
 
-def _sentences(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
+def _sentences(sensitivity: Sensitivity) -> Iterator[str]:
     evaluation, grid, verdict = sensitivity.evaluation, sensitivity.over_tau, sensitivity.verdict
     label = quoted(evaluation, grid.primary)
     if not grid.leaders():
@@ -48,11 +47,11 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
     elif not evaluation.data.anybody_left:
         yield "Nobody dropped out: there is no dependence to vary."
     elif not rankable(evaluation):
-        yield nothing_to_rank(evaluation, names)
+        yield nothing_to_rank(evaluation, BARE)
     else:
-        yield from sentences(verdict, names)
+        yield from sentences(verdict)
         if verdict.silent:
-            yield f"Under {names.families(verdict.silent)} there is no answer."
+            yield f"Under {BARE.families(verdict.silent)} there is no answer."
 
 
 def beside_scores(report: Report) -> list[str]:
@@ -70,7 +69,121 @@ def beside_scores(report: Report) -> list[str]:
     return [escaped(line) for line in lines if line]
 
 
-# --- benchmarks --------------------------------------------------------------------------------------------
+def why_no_bounds(evaluation: Evaluation) -> str:
+    """The reason why there are no bounds by the first metric."""
+    metric = evaluation.data.metrics[0]
+    if has_bounds(metric):
+        return "Bounds have not been computed: call bounds() of the evaluation."
+    return (
+        f"There are no bounds free of assumptions about dropout: for the {metric.label}, sharp bounds "
+        "cannot be computed. They can for means of losses and for the AUC at one time."
+    )
+
+
+def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:
+    """All pairs, first those with the model that has the best score: it is subtracted, as in other tables."""
+    is_scored = bounds.metric.name in evaluation.metrics
+    ranks = standing(evaluation, bounds.metric.name).ranks if is_scored else {}
+    leader = min(ranks, key=lambda model: ranks[model], default=None)
+    turned = ((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
+    return tuple(sorted(turned, key=lambda pair: leader not in pair))
+
+
+def bounds_as_text(bounds: Bounds) -> str:
+    """The bounds of models and pairs for a terminal."""
+    bounded = [pair for pair in bounds.pairs if isfinite(bounds[pair].low)]
+    keys: list[str | tuple[str, str]] = [*bounds.models, *bounded]
+    lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
+    for key in keys:
+        name = BARE.model(key) if isinstance(key, str) else " minus ".join(map(BARE.model, key))
+        bound = bounds[key]
+        lines.append(f"  {name}: {_span(bound) if isfinite(bound.low) else f'none, as {bound.missing}'}")
+    return "\n".join([*lines, bounds_in_words(bounds)])
+
+
+def bounds_in_words(bounds: Bounds, names: Names = BARE, pairs: Sequence[tuple[str, str]] = ()) -> str:
+    """The better models whatever the dependence, and what is open else; models alone where no two are bounded."""
+    if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
+        sentences = certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)
+        return " ".join(filter(None, sentences)) or _NOTHING_OPEN
+    bounded = [model for model in bounds.models if isfinite(bounds[model].low)]
+    if not bounded:
+        return f"There are no bounds: {bounds[bounds.models[0]].missing}."
+    if not any(bounds[model].width > 0 for model in bounded):
+        return _NOTHING_OPEN
+    first, *rest = bounded
+    spans = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first], bounds.level)]
+    spans += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
+    return f"{listed(spans)}."
+
+
+def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
+    """The better models whatever the dependence, by intervals of differences, or without any by the sample alone."""
+    losers: dict[str, tuple[str, ...]] = {}
+    for a, b in bounds.pairs:
+        winner = bounds.certain(a, b, bounds.level)
+        if winner is not None:
+            losers[winner] = (*losers.get(winner, ()), b if winner == a else a)
+    if not losers:
+        return ""
+    in_sample = "has a better score than", "have better scores than"
+    one, many = in_sample if bounds.level is None else ("beats", "beat")
+    clauses = []
+    for beaten in dict.fromkeys(losers.values()):
+        winners = [winner for winner, others in losers.items() if others == beaten]
+        clauses.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
+    certain = f"Whatever the dependence, {listed(clauses)}"
+    winner, (loser, *more) = next(iter(losers.items()))
+    if more or len(losers) > 1:
+        return f"{certain} by the {bounds.metric.label}."
+    return f"{certain}: {_by_how_much(bounds, winner, loser)}."
+
+
+def open_in_words(bounds: Bounds, pairs: Sequence[tuple[str, str]], names: Names = BARE) -> str:
+    """The bounds of the first difference that may have either sign; empty where there is none."""
+    level = bounds.level
+    either = [pair for pair in pairs if bounds[pair].width > 0 and bounds.certain(*pair, level) is None]
+    if not either:
+        return ""
+    a, b = either[0]
+    better = bounds.certain(a, b)
+    if better is None:
+        difference = f"the {bounds.metric.label} of {names.model(a)} minus that of {names.model(b)}"
+        first = _anything(difference, bounds[a, b], bounds.level)
+    else:
+        loser = b if better == a else a
+        first = (
+            f"Whatever the dependence, {names.model(better)} has a better score than {names.model(loser)} in this "
+            f"sample, but chance may explain the difference: {_by_how_much(bounds, better, loser)}"
+        )
+    more = len(either) - 1
+    return f"{first}; {plural(more, 'more pair')} may have either sign." if more else f"{first}."
+
+
+def still_open_in_words(evaluation: Evaluation, bounds: Bounds, names: Names = BARE) -> str:
+    """The open difference without any assumption, or the score of the only model; empty where nothing is open."""
+    pairs = pairs_from_leader(evaluation, bounds)
+    return open_in_words(bounds, pairs, names) if pairs else bounds_in_words(bounds, names)
+
+
+def _anything(what: str, bound: Bound, level: float | None) -> str:
+    return f"Without any assumption about dropout, {what} could be anything from {_span(bound, level)}"
+
+
+def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
+    pair = (loser, winner) if bounds.metric.direction == "lower" else (winner, loser)
+    return f"its {bounds.metric.label} is {bounds.metric.direction} by {_span(bounds[pair], bounds.level)}"
+
+
+def _span(bound: Bound, level: float | None = None) -> str:
+    """From bound to bound, with two digits of half their distance or their error, and the interval in brackets."""
+    sizes = [size for size in (bound.width / 2, bound.low_error, bound.high_error) if size > 0]
+    places = decimals(max(sizes, default=0.0))
+    span = f"{number(bound.low, places)} to {number(bound.high, places)}"
+    if level is None or not isfinite(bound.low_error):
+        return span
+    low, high = bound.confidence_interval(level)
+    return f"{span} ({level_in_words(level)} interval {number(low, places)} to {number(high, places)})"
 
 
 def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE) -> str:
@@ -80,14 +193,14 @@ def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE)
     # Shrinking is mentioned where it shows.
     before, shrunken = f"{strongest.tau:z.2f}", f"{strongest.shrunken_tau:z.2f}"
     noise = f" ({before} before its noise is allowed for)" if before != shrunken else ""
-    together = f" All covariates together induce {_tau(benchmarks.together)}." * (
-        len(benchmarks.benchmarks) > 1
-    )
+    several = len(benchmarks.benchmarks) > 1
+    together = f" All covariates together induce {_tau(benchmarks.together)}." * several
     return (
         f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both event and "
         f"dropout; {names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} "
         f"on the event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces "
-        f"{_tau(strongest.shrunken_tau)}{noise}.{together} {_LIMIT}"
+        f"{_tau(strongest.shrunken_tau)}{noise}.{together} This is a benchmark, not a bound: leaving because the event "
+        "is near can be stronger than any covariate."
     )
 
 
@@ -101,8 +214,8 @@ def plausible_tau_as_text(benchmarks: CovariateBenchmarks) -> str:
     width = max(12, *(len(row.name) for row in rows)) + 2
     level = level_in_words(benchmarks.confidence_level)
     lines = [
-        f"Which τ of event and dropout leaving out a covariate would induce ({counted(benchmarks.n, 'subject')}, "
-        f"{counted(benchmarks.n_events, 'event')}, {counted(benchmarks.n_dropouts, 'dropout')}; hazard ratios per SD, "
+        f"Which τ of event and dropout leaving out a covariate would induce ({plural(benchmarks.n, 'subject')}, "
+        f"{plural(benchmarks.n_events, 'event')}, {plural(benchmarks.n_dropouts, 'dropout')}; hazard ratios per SD, "
         f"{level} intervals)",
         "",
         f"{'covariate':<{width}}{'event':>8}{'dropout':>9}{'τ':>9}{'from':>9}{'to':>9}{'shrunken':>10}",

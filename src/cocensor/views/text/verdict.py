@@ -9,10 +9,9 @@ from math import isfinite
 from cocensor.study.ranking import Standing
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL
-from cocensor.study.verdict import Along, Assumption, LeadingRange, Limit, OverRatios, Reach, Span, Verdict
+from cocensor.study.verdict import Along, Assumption, LeadingRange, Limit, OverRatios, Reach, Verdict
 from cocensor.views.text.digits import from_to, inward, level_in_words, number, ratio_in_words, towards_zero
-from cocensor.views.text.metrics import IN_SHORT, Doing, doing
-from cocensor.views.text.names import BARE, Names, as_noun, capital, have, listed
+from cocensor.views.text.names import BARE, IN_SHORT, Doing, Names, as_noun, capital, doing, have, listed
 
 # As many reasons are named one after the other.
 _MOST_REASONS = 3
@@ -28,7 +27,22 @@ _IF_RATIO = "If the hazard of those who left is ρ times that of comparable subj
 
 def standing_in_words(standing: Standing, names: Names = BARE, says: Doing = IN_SHORT) -> str:
     """The best models, as far as the data tell: a winner only where the intervals tell it from all others."""
-    return "; ".join(_clauses(standing, names, says))
+    unknown = [model for model in standing.scores if model not in standing.compared]
+    if not standing.scores:
+        return "no model has a score"
+    if len(standing.scores) == 1:
+        return f"there is no other model to compare {names.models(standing.scores)} with"
+    if not standing.tells:
+        return names.have_best_score(standing.leaders) + "; there are no intervals" * standing.level is not None
+    if len(standing.first) > 1:
+        clauses = [*_tie(standing, names, says)]
+    elif len(standing.beaten) > 1 and not unknown:
+        clauses = [f"{names.models(standing.first)} {says.is_best}"]
+    else:
+        clauses = [f"{names.models(standing.first)} {says.beats} {names.models(standing.beaten)}"]
+    if unknown:
+        clauses.append(f"{names.models(unknown)} {have(unknown)} no interval to compare by")
+    return "; ".join(clauses)
 
 
 def course(standing: Standing) -> tuple[object, ...]:
@@ -37,27 +51,6 @@ def course(standing: Standing) -> tuple[object, ...]:
         return standing.tells, standing.level, standing.leaders, tuple(standing.scores)
     winners = tuple(standing.better(*pair) for pair in combinations(standing.first, 2))
     return True, standing.first, standing.beaten, standing.behind, winners, tuple(standing.scores)
-
-
-def _clauses(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
-    unknown = [model for model in standing.scores if model not in standing.compared]
-    if not standing.scores:
-        yield "no model has a score"
-    elif len(standing.scores) == 1:
-        yield f"there is no other model to compare {names.models(standing.scores)} with"
-    elif not standing.tells:
-        yield names.have_best_score(standing.leaders)
-        if standing.level is not None:
-            yield "there are no intervals"
-    else:
-        if len(standing.first) > 1:
-            yield from _tie(standing, names, says)
-        elif len(standing.beaten) > 1 and not unknown:
-            yield f"{names.models(standing.first)} {says.is_best}"
-        else:
-            yield f"{names.models(standing.first)} {says.beats} {names.models(standing.beaten)}"
-        if unknown:
-            yield f"{names.models(unknown)} {have(unknown)} no interval to compare by"
 
 
 def _tie(standing: Standing, names: Names, says: Doing) -> Iterator[str]:
@@ -106,19 +99,17 @@ def lead_in_words(verdict: Verdict, names: Names) -> str:
     return f"{assumption_in_words(verdict.assumption)} {best}."
 
 
-def verdict_in_words(verdict: Verdict, names: Names = BARE) -> str:
+def verdict_in_words(verdict: Verdict) -> str:
     """A verdict in a paragraph: who leads under the assumption, and how far that holds."""
-    return " ".join(sentences(verdict, names))
+    return " ".join(sentences(verdict))
 
 
-def sentences(verdict: Verdict, names: Names) -> Iterator[str]:
+def sentences(verdict: Verdict) -> list[str]:
     """A verdict, sentence by sentence."""
     if not verdict.standing.scores:
-        yield "No model can be called best."
-        return
-    yield f"By the {verdict.standing.metric.label}, scored with {as_noun(verdict.assumption.label)}:"
-    yield lead_in_words(verdict, names)
-    yield from along_in_words(verdict, names)
+        return ["No model can be called best."]
+    by = f"By the {verdict.standing.metric.label}, scored with {as_noun(verdict.assumption.label)}:"
+    return [by, lead_in_words(verdict, BARE), *along_in_words(verdict, BARE)]
 
 
 # --- how far it holds -------------------------------------------------------------------------------------
@@ -171,22 +162,17 @@ def _origin(plausible: PlausibleRange) -> str:
 
 
 def _spans(verdict: Verdict) -> Iterator[str]:
-    """The range of the score of the only model over the plausible range, and over the grid."""
-    what, level = f"the {verdict.standing.metric.label} lies between", verdict.standing.level
-    plausible, grid = verdict.spans.get("plausible"), verdict.spans.get("grid")
-    if plausible is not None:
-        yield f"Over the plausible range{_as_far(verdict)}, {what} {_span(plausible, level)}."
-    if grid is not None and grid != plausible:
-        yield f"Over the grid, {what} {_span(grid, level)}."
-
-
-def _span(span: Span, level: float | None) -> str:
-    """The ends of a range of scores; with sampling error, where there is one."""
-    ends = f"{number(span.low)} and {number(span.high)}"
-    if level is None or not (isfinite(span.low_with_error) and isfinite(span.high_with_error)):
-        return ends
-    with_error = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
-    return f"{ends}; with sampling error, between {with_error} ({level_in_words(level)})"
+    """The range of the score of the only model over the plausible range and the grid, with sampling error if known."""
+    level, where = verdict.standing.level, {"plausible": f"plausible range{_as_far(verdict)}", "grid": "grid"}
+    for name in ("plausible", "grid"):
+        span = verdict.spans.get(name)
+        if span is None or (name == "grid" and span == verdict.spans.get("plausible")):
+            continue
+        lies = f"lies between {number(span.low)} and {number(span.high)}"
+        if level is not None and isfinite(span.low_with_error) and isfinite(span.high_with_error):
+            ends = f"{number(span.low_with_error)} and {number(span.high_with_error)}"
+            lies += f"; with sampling error, between {ends} ({level_in_words(level)})"
+        yield f"Over the {where[name]}, the {verdict.standing.metric.label} {lies}."
 
 
 def _as_far(verdict: Verdict) -> str:
@@ -218,28 +204,26 @@ def _beyond(verdict: Verdict, along: Along, names: Names) -> Iterator[str]:
         which = "that has an answer" if verdict.silent else "that was tried"
         yield f"It holds at every dependence {which}, τ {from_to(*ends)}."
     for way, limit in along.reach.ways:
+        outward = "up" if way > 0 else "down"
+        fast = ratio_in_words(limit.hazard_ratio) if isfinite(limit.hazard_ratio) else "1"
         if limit.is_silent:
-            yield f"It holds {'up' if way > 0 else 'down'} to τ = {limit.at:g}; further out an interval is missing."
+            yield f"It holds {outward} to τ = {limit.at:g}; further out an interval is missing."
             continue
-        yield _lost(verdict, way, limit, names) if limit.by_interval else _held(way, limit)
+        if limit.by_interval:
+            yield _lost(verdict, way, limit, "" if fast == "1" else fast, names)
+        else:
+            point = f"τ = {limit.at:g}" if fast == "1" else f"{fast} times as fast (τ = {limit.at:g})"
+            yield f"It holds {outward} to {point}, the last point tried before."
         for stretch in _turns(along, way, limit):
             yield f"At τ {from_to(stretch.low, stretch.high)}, {_then(along.standing, stretch, names)}."
 
 
-def _held(way: int, limit: Limit) -> str:
-    """The last point of the grid where the answer held, where no interval tells more."""
-    point = f"τ = {limit.at:g}"
-    if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
-        point = f"{ratio_in_words(limit.hazard_ratio)} times as fast ({point})"
-    return f"It holds {'up' if way > 0 else 'down'} to {point}, the last point tried before."
-
-
-def _lost(verdict: Verdict, way: int, limit: Limit, names: Names) -> str:
+def _lost(verdict: Verdict, way: int, limit: Limit, fast: str, names: Names) -> str:
     """The point where the interval of a difference begins to hold 0, on every scale, and the models of it."""
     further, more = ("above", "more") if way > 0 else ("below", "less")
     scales = [f"τ {further} about {towards_zero(limit.at)}"]
-    if isfinite(limit.hazard_ratio) and ratio_in_words(limit.hazard_ratio) != "1":
-        scales.insert(0, f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast")
+    if fast:
+        scales.insert(0, f"{more} than {fast} times as fast")
     if verdict.strongest_covariate is not None and isfinite(limit.multiple):
         many = f"more than {_MOST_TIMES}" if limit.multiple > _MOST_TIMES else ratio_in_words(limit.multiple)
         covariate = names.model(verdict.strongest_covariate)
@@ -274,13 +258,10 @@ def _then(standing: Standing, stretch: LeadingRange, names: Names) -> str:
 
 def ratios_in_words(over: OverRatios | None, names: Names = BARE) -> str:
     """The best models up to some hazard ratio ρ, of everybody and of one reason or group alone."""
-    if over is None:
-        return ""
-    unnamed = [] if over.unnamed is None else [over.unnamed.text]
-    return " ".join([*_everybody(over, names), *_alone(over, names), *unnamed])
+    return "" if over is None else " ".join(_over_ratios(over, names))
 
 
-def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
+def _over_ratios(over: OverRatios, names: Names) -> Iterator[str]:
     along = over.lines[ALL]
     standing, reach = along.standing, along.reach
     tried = f"{along.tried[0]:g} to {along.tried[-1]:g}"
@@ -298,22 +279,7 @@ def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
         for way, limit in reach.ways:
             for stretch in () if limit.is_silent else _turns(along, way, limit):
                 yield f"At ρ {from_to(stretch.low, stretch.high)}, {_then(standing, stretch, names)}."
-
-
-def _rounded(reach: Reach) -> tuple[str | None, ...]:
-    return tuple(None if limit is None else inward(limit.at) for limit in reach)
-
-
-def _ratio_ends(low: str | None, high: str | None) -> str:
-    if low is None:
-        return "every ρ" if high is None else f"up to about {high}"
-    if high is None:
-        return f"from about {low} on"
-    return f"of about {low} alone" if low == high else f"from about {low} to {high}"
-
-
-def _alone(over: OverRatios, names: Names) -> Iterator[str]:
-    """A sentence on the ratio of one reason or group that moves alone, those with one limit together."""
+    # Of those that move alone, lines with one limit are named together.
     ends: dict[tuple[str | None, ...], list[str]] = {}
     for line, along in over.lines.items():
         if line != ALL and along.reach is not None and len(along.tried) > 1:
@@ -326,3 +292,17 @@ def _alone(over: OverRatios, names: Names) -> Iterator[str]:
         parts.append(f"for {whose} alone: {_ratio_ends(low, high)}")
     if parts:
         yield f"{capital('; '.join(parts))}."
+    if over.unnamed is not None:
+        yield over.unnamed.text
+
+
+def _rounded(reach: Reach) -> tuple[str | None, ...]:
+    return tuple(None if limit is None else inward(limit.at) for limit in reach)
+
+
+def _ratio_ends(low: str | None, high: str | None) -> str:
+    if low is None:
+        return "every ρ" if high is None else f"up to about {high}"
+    if high is None:
+        return f"from about {low} on"
+    return f"of about {low} alone" if low == high else f"from about {low} to {high}"

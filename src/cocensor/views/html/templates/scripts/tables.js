@@ -81,7 +81,7 @@ document.addEventListener("toggle", ({ target }) => {
 // --- who is best where ---------------------------------------------------------------------------------------
 
 const MOST_LETTERS = 3;
-// As in views/html/grids.py.
+// As in views/html/dependence.py.
 const lettersOf = (letters, nEqual) => {
   if (letters.length <= MOST_LETTERS) return [letters.slice(0, nEqual).join("="), ...letters.slice(nEqual)].join("≈");
   return letters.length === models.length ? `all ${letters.length}` : `${letters[0]} +${letters.length - 1}`;
