@@ -186,9 +186,7 @@ def batched_rows(
 
 
 def as_estimates(
-    values: Mapping[str, float],
-    influences: Mapping[str, Influence],
-    missing: Mapping[str, str],
+    values: Mapping[str, float], influences: Mapping[str, Influence], missing: Mapping[str, str]
 ) -> tuple[Estimates, FloatArray]:
     """Values by name with the errors that their influences, of single values in the same samples, tell.
 

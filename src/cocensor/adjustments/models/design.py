@@ -373,11 +373,7 @@ class ImputationDesign(Design):
     covariates: Encoding | None = None
 
     def matrix_of(
-        self,
-        n: int,
-        x: Any,
-        predictions: Mapping[str, Predicted],
-        folds: npt.NDArray[Any] | None = None,
+        self, n: int, x: Any, predictions: Mapping[str, Predicted], folds: npt.NDArray[Any] | None = None
     ) -> FloatArray:
         """The columns of ``n`` subjects with covariates ``x`` and predictions."""
         if self.covariates is None:

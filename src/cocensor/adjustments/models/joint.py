@@ -18,19 +18,9 @@ from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted, encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
-from cocensor.adjustments.models.hazard_ratio import (
-    check_reasons,
-    geometric_mean,
-    later_ratios,
-    resolve,
-)
+from cocensor.adjustments.models.hazard_ratio import check_reasons, geometric_mean, later_ratios, resolve
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.weights import (
-    EventWeights,
-    Modelled,
-    NothingFitted,
-    cut_where_unknown,
-)
+from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
@@ -207,15 +197,7 @@ class ImputationFromJoint(FittedJoint):
         for kind, late in ((q.ended, True), (~q.ended, False)):
             rows = np.flatnonzero(unknown & kind)
             modelled.append(Modelled(rows, cut[rows], q, placed=partial(q.placed, rows=rows, ended=late)))
-        return _ImputedByJoint(
-            grid,
-            cut,
-            modelled=tuple(modelled),
-            notes=self.notes,
-            fitted=self,
-            z=z,
-            q=q,
-        )
+        return _ImputedByJoint(grid, cut, modelled=tuple(modelled), notes=self.notes, fitted=self, z=z, q=q)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Return infinity; warns of times beyond the data of the joint model."""
