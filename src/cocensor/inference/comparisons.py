@@ -27,7 +27,6 @@ class Comparison:
     #: Of the value of a minus that of b, whichever direction is better; NaN where there is none.
     difference: float
     standard_error: float
-    #: The difference in bootstrap samples.
     replicates: FloatArray | None = field(default=None, repr=False)
     #: Why there is no interval.
     missing: str | None = None
@@ -70,16 +69,6 @@ def compare(estimates: Estimates, a: str, b: str) -> Comparison:
     """The value of a minus that of b; equal ones differ by 0 with an error of 0.
 
     Both come from the same subjects, so that the error of the difference is that of the difference of their errors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[0.01, 0.011], [-0.01, -0.01]])
-    >>> comparison = compare(Estimates(("cox", "forest"), np.array([0.15, 0.148]), rows), "cox", "forest")
-    >>> comparison
-    Comparison(a='cox', b='forest', difference=0.002..., standard_error=0.0009..., missing=None, adjusted_pvalue=None)
-    >>> round(comparison.pvalue, 3), comparison.better("lower")
-    (0.046, 'forest')
     """
     return _comparisons(estimates, a, [b])[0]
 
@@ -91,13 +80,6 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     with the correlations of the differences. Differences from the same subjects are strongly correlated, which Holm's
     method would not use. It is at least the p of the pair alone and at most Bonferroni's, which small ones equal, as
     draws are too few for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 2.0, 5.0]), np.eye(3))
-    >>> [(pair.a, pair.b, round(pair.pvalue, 3), round(pair.adjusted_pvalue, 2)) for pair in pairwise(scores)]
-    [('a', 'b', 0.157, 0.33), ('a', 'c', 0.0, 0.0), ('b', 'c', 0.034, 0.09)]
     """
     names = estimates.names
     compared = [pair for m, a in enumerate(names) for pair in _comparisons(estimates, a, names[m + 1 :])]
@@ -153,18 +135,10 @@ def indistinguishable_from_best(
     r"""The estimates that cannot be distinguished from the best: multiple comparisons with the best.
 
     With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk}` for
-    all k, :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m,
-    and :math:`c_{mk}` how far the difference may be off for not holding all subjects at once. The
-    truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is always
-    kept. Equal ones stay or go together. One without an interval is kept, as nothing sets it apart from the best; one
-    without a value is not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
-    >>> indistinguishable_from_best(scores, "lower"), indistinguishable_from_best(scores, "higher")
-    (('a', 'b'), ('c',))
+    all k, :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m.
+    The truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is
+    always kept. Equal ones stay or go together. One without an interval is kept, as nothing sets it apart from the
+    best; one without a value is not.
     """
     check_choice(direction, "direction", ("lower", "higher"))
     sign = 1.0 if direction == "lower" else -1.0

@@ -172,15 +172,8 @@ class Estimates:
     def skills(self, names: Sequence[str], reference: str, best: float = 0.0) -> Estimates:
         r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
 
-        For v* = 0 they are 1 − v/r. Errors by the delta method: that of the skill s is
-        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> scores = Estimates(("cox", "null"), np.array([0.125, 0.25]), 0.01 * np.eye(2))
-        >>> scores.skills(["cox"], "null").estimate("cox")
-        Estimate(value=0.5, standard_error=0.0447..., missing=None)
+        Errors by the delta method: that of the skill s is :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of
+        the bootstrap are of the replicates' skills.
         """
         chosen, at = self._indices(names), self.index(reference)
 
