@@ -417,6 +417,7 @@ def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[S
 _LARGEST_LOG_RATIO = 500.0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _IPCWWeights(EventWeights):
     r"""Weights by an estimated hazard of censoring, of which the influence is known.
 
@@ -433,53 +434,34 @@ class _IPCWWeights(EventWeights):
     seen event-free have one row for each time of the grid.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        y: Survival,
-        read_at: FloatArray,
-        side: Side,
-        at_event: FloatArray,
-        at_risk: Callable[[Rows, slice], FloatArray],
-        ceiling: float,
-        curves: _ByCox | None,
-        fitted_to: _FittedTo,
-        **parts: Any,
-    ) -> None:
-        super().__init__(*args, **parts)
-        #: When those seen event-free at each sorted time use the hazard, and whether events use it before their time.
-        self.y, self.read_at, self.side = y, read_at, side
-        #: Weights do not exceed the ceiling, and one that rests on it does not move with the hazard.
-        self._at_event, self._at_risk, self._ceiling = at_event, at_risk, ceiling
-        self._curves, self._fitted_to = curves, fitted_to
+    y: Survival
+    #: When those seen event-free at each sorted time use the hazard, and whether events use it before their time.
+    read_at: FloatArray
+    side: Side
+    at_event: FloatArray
+    at_risk: Callable[[Rows, slice], FloatArray]
+    #: Weights do not exceed it, and one that rests on it does not move with the hazard.
+    ceiling: float
+    curves: _ByCox | None
+    fitted_to: _FittedTo
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the hazard of censoring was fitted to."""
-        return self._fitted_to.sample
-
-    def moving_event_free(self, rows: Rows, times: FloatArray) -> FloatArray:
-        """The weights that move of those of ``rows`` seen event-free at the first of the sorted times, 0 for others."""
-        weights = self._at_risk(rows, slice(0, times.size))
-        return weights * ((self.y.time[rows][:, None] > times) & (weights < self._ceiling))
-
-    def moving_events(self, rows: Rows) -> FloatArray:
-        """The weights that move of the events of ``rows``, 0 for others."""
-        weights = self._at_event[rows]
-        return np.where(weights < self._ceiling, weights, 0.0)
+        return self.fitted_to.sample
 
     def exposure(self, rows: Rows, log_unit: float) -> FloatArray:
         """The hazard ratios to the centre of the sample."""
-        if self._curves is None:
+        if self.curves is None:
             return np.ones(rows.size)
         # Whoever has a larger one has left at once: its weights do not move.
-        return np.exp(np.minimum(self._curves.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
+        return np.exp(np.minimum(self.curves.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
 
     def covariates(self, rows: Rows) -> FloatArray:
         """The distance from the centre of the sample; of no covariates without a model."""
-        if self._curves is None:
+        if self.curves is None:
             return np.zeros((rows.size, 0))
-        return self._curves.covariates[rows] - self._curves.centre
+        return self.curves.covariates[rows] - self.curves.centre
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject of the ``sample`` adds to scores by way of G."""
@@ -487,13 +469,13 @@ class _IPCWWeights(EventWeights):
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
-        response = self._fitted_to.response
+        response = self.fitted_to.response
         if not response.steps.size:
             return
         sums = _Sums(response, self)
         order = np.argsort(response.position, kind="stable")
         gain = response.jump - response.exposure * response.cumulated[response.position]
-        n = float(len(self._fitted_to.sample))
+        n = float(len(self.fitted_to.sample))
         # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
         passed = np.searchsorted(sums.at[self.y.order], response.position[order])
         for block, before, cumulated in sums.running(self._uses(sums, parts)):
@@ -554,8 +536,11 @@ class _Sums:
             covariates, exposure = part.covariates(rows), part.exposure(rows, response.log_unit)[:, None]
             # Nobody here is over before the late columns, or event-free after the early ones.
             late, early = np.searchsorted(times, y.time[rows[[0, -1]]])
-            at_risk = part.moving_event_free(rows, times[:early]) * exposure
-            at_events = part.moving_events(rows)[:, None] * exposure
+            at_risk = part.at_risk(rows, slice(0, early))
+            seen = y.time[rows][:, None] > times[:early]
+            at_risk = at_risk * (seen & (at_risk < part.ceiling)) * exposure
+            at_events = part.at_event[rows][:, None]
+            at_events = np.where(at_events < part.ceiling, at_events, 0.0) * exposure
             events = np.flatnonzero(at_events)
             at_event = at_events[events] * (y.time[rows[events]][:, None] <= times[late:])
             values = np.zeros((rows.size, n_models, weights.shape[1]))

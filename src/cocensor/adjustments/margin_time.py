@@ -116,7 +116,7 @@ class _FittedMarginTime(FittedMargin):
         if weighted:
             weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=settings.tail or "last"))
             certain = ((weights, None),)
-        total = weights.sum()
+        total = float(weights.sum())
         load = replace(
             WeightLoad.nothing(grid.sorted.size, n_replaced=late), total=np.full(grid.sorted.size, total)
         )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -132,6 +132,7 @@ class Tile:
         return np.ascontiguousarray(self.event_free.T), np.ascontiguousarray(self.event.T)
 
 
+@dataclass(eq=False, repr=False)
 class EventWeights:
     """The two weights of every subject at every time, and the normaliser.
 
@@ -152,6 +153,7 @@ class EventWeights:
     modelled : tuple of Modelled
         Weights that are no such products.
     normaliser : float
+        By default the number of subjects.
     valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
         is known once all parts are (:meth:`Fitted.valid_until`).
@@ -175,30 +177,27 @@ class EventWeights:
     (array([[0. , 0. , 1.5, 1.5]]), array([[1., 0., 0., 0.]]))
     """
 
-    def __init__(
-        self,
-        grid: TimeGrid,
-        cut: IntArray,
-        *,
-        event_free: tuple[Term, ...] = CERTAIN,
-        event: tuple[Term, ...] = CERTAIN,
-        modelled: tuple[Modelled, ...] = (),
-        normaliser: float | None = None,
-        valid_until: float = np.inf,
-        load: WeightLoad | None = None,
-        notes: tuple[Note, ...] = (),
-        model: Any = None,
-    ) -> None:
-        self.grid, self.n, self.cut = grid, int(cut.size), cut
-        self.event_free, self.event = event_free, event
-        self.modelled = tuple(part for part in modelled if part.rows.size)
-        self.normaliser = float(self.n) if normaliser is None else float(normaliser)
-        self.valid_until, self.load = valid_until, load
-        self.notes, self.model = notes, model
-        #: Makes the same answer at other times; None where nothing can.
-        self.at_times: Callable[[TimeGrid], EventWeights] | None = None
-        #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
-        self.subsample: Any = None
+    grid: TimeGrid
+    cut: IntArray
+    _: KW_ONLY
+    event_free: tuple[Term, ...] = CERTAIN
+    event: tuple[Term, ...] = CERTAIN
+    modelled: tuple[Modelled, ...] = ()
+    normaliser: float = np.nan
+    valid_until: float = np.inf
+    load: WeightLoad | None = None
+    notes: tuple[Note, ...] = ()
+    model: Any = None
+    #: Makes the same answer at other times; None where nothing can.
+    at_times: Callable[[TimeGrid], EventWeights] | None = field(default=None, init=False)
+    #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
+    subsample: Any = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.n = int(self.cut.size)
+        self.modelled = tuple(part for part in self.modelled if part.rows.size)
+        if np.isnan(self.normaliser):
+            self.normaliser = float(self.n)
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""

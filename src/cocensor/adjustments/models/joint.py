@@ -40,26 +40,25 @@ if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _ImputedByJoint(EventWeights):
     """Weights of subjects of whom some are event-free with the probabilities q given z of a joint model."""
 
-    def __init__(
-        self, *args: Any, fitted: ImputationFromJoint, z: FloatArray, q: Conditional, **parts: Any
-    ) -> None:
-        super().__init__(*args, model=fitted.joint.model, **parts)
-        self._fitted, self._z, self._q = fitted, z, q
+    fitted: ImputationFromJoint
+    z: FloatArray
+    q: Conditional
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
         _ = self._influence  # refuses where it is not known how they move the model
-        return self._fitted.y
+        return self.fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
         """The hazard ratio right after leaving that the copula implies, or that is assumed."""
         rows = np.concatenate([imputed.rows for imputed in self.modelled])
-        return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
+        return geometric_mean(self.q.log_hazard_ratio(rows[~self.q.ended[rows]]))
 
     @property
     def interval_caveats(self) -> tuple[Note, ...]:
@@ -82,7 +81,7 @@ class _ImputedByJoint(EventWeights):
             return
         gradient, by_shares = sums
         yield from influence.psi(gradient)
-        shares = None if self._q.ratio is None else self._q.ratio.influence
+        shares = None if self.q.ratio is None else self.q.ratio.influence
         if shares is not None:
             yield np.arange(len(shares)), shares @ by_shares
 
@@ -98,11 +97,11 @@ class _ImputedByJoint(EventWeights):
 
         imputed = [modelled.in_order for modelled in self.modelled]
         n_models = len(functionals.gradients)
-        return parameter_gradient(model, self._q, self._z, imputed, gains, n_models, functionals.time_weights)
+        return parameter_gradient(model, self.q, self.z, imputed, gains, n_models, functionals.time_weights)
 
     @property
     def _influence(self) -> JointInfluence:
-        return self._fitted.joint.influence
+        return self.fitted.joint.influence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,7 +196,8 @@ class ImputationFromJoint(FittedJoint):
         for kind, late in ((q.ended, True), (~q.ended, False)):
             rows = np.flatnonzero(unknown & kind)
             modelled.append(Modelled(rows, cut[rows], q, placed=partial(q.placed, rows=rows, ended=late)))
-        return _ImputedByJoint(grid, cut, modelled=tuple(modelled), notes=self.notes, fitted=self, z=z, q=q)
+        parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes, "model": model}
+        return _ImputedByJoint(grid, cut, fitted=self, z=z, q=q, **parts)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Return infinity; warns of times beyond the data of the joint model."""

@@ -129,31 +129,24 @@ class ImputationFromMargins(FittedMargin):
         return PullBack(self.y, self.margin)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _ImputedFromMargins(EventWeights):
     """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins."""
 
-    def __init__(
-        self,
-        *args: Any,
-        y: Survival,
-        imputed: BoolArray,
-        at: _MarginsAt,
-        fitted: ImputationFromMargins,
-        **parts: Any,
-    ) -> None:
-        super().__init__(*args, **parts)
-        self.y, self.imputed, self.at, self._fitted = y, imputed, at, fitted
-        self.copula = fitted.margin.copula
+    y: Survival
+    imputed: BoolArray
+    at: _MarginsAt
+    fitted: ImputationFromMargins
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the margins were fitted to."""
-        return self._fitted.y
+        return self.fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
         """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
-        dropped, at, copula = self.imputed & self.y.dropout, self.at, self.copula
+        dropped, at, copula = self.imputed & self.y.dropout, self.at, self.fitted.margin.copula
         if not at.dropout:
             return 1.0 if copula.is_independence and dropped.any() else None
         middle = 0.5 * (at.before + at.after)
@@ -171,7 +164,7 @@ class _ImputedFromMargins(EventWeights):
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.margin_influence.PullBack`).
         """
-        pull = self._fitted.pull
+        pull = self.fitted.pull
         chain = _Chain(self, functionals, pull)
         size, width = functionals.size, self.grid.sorted.size
         return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
@@ -194,7 +187,7 @@ class _Chain:
     """Gradients of functionals by the margins, from their gradients by the weights."""
 
     def __init__(self, weights: _ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
-        self._functionals, self._at, self._copula = functionals, weights.at, weights.copula
+        self._functionals, self._at, self._copula = functionals, weights.at, weights.fitted.margin.copula
         sample = weights.sample
         assert sample is not None
         dropouts = sample.time[sample.dropout]
