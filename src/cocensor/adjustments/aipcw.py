@@ -157,9 +157,7 @@ class _FittedAIPCW(Fitted):
         """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
         return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x
         if x is None:
             raise ValueError(
@@ -178,17 +176,13 @@ class _FittedAIPCW(Fitted):
         modelled = []
         for rows, event, dropout in self.hazards.parts(y, x):
             curves = _Augmented(event, dropout, knots, grid.sorted, largest_hazard)
-            lifted += int(
-                (dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest_hazard).sum()
-            )
+            hazard = dropout.at(np.minimum(y.time[rows], grid.last), rows, "left")
+            lifted += int((hazard > largest_hazard).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])
-            modelled += [
-                Modelled(rows, cut[rows], curves.before, before=True),
-                Modelled(rows, cut[rows], after),
-            ]
-        weights = EventWeights(
-            grid, np.zeros_like(cut), event_free=(), modelled=tuple(modelled), notes=self.notes
-        )
+            modelled.append(Modelled(rows, cut[rows], curves.before, before=True))
+            modelled.append(Modelled(rows, cut[rows], after))
+        parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes}
+        weights = EventWeights(grid, np.zeros_like(cut), event_free=(), **parts)
         total, largest, unseen = np.zeros((3, grid.sorted.size))
         for _, a, b in weights.blocks():
             size = np.abs(a) + np.abs(b)

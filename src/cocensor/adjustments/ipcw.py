@@ -134,13 +134,10 @@ class IPCW(Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, x = sample.y, sample.x
-        learned_from = WholeSample.of(y)
-        if y.administrative is not None:
-            y = Survival(y.time, y.event)  # whoever is censored is censored
+        y, x = _all_censored(sample.y), sample.x
+        fitted = _FittedIPCW(self, WholeSample.of(sample.y), sample.y)
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            curve = KaplanMeier(of="dropout").fit(y).survival_
-            return _FittedIPCW(self, learned_from, curve, None, _FittedTo(sample.y, y))
+            return replace(fitted, curve=KaplanMeier(of="dropout").fit(y).survival_)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         encoding, matrix = None, None
@@ -155,25 +152,8 @@ class IPCW(Adjustment):
             model = CoxPH(of="dropout").fit(x, y)
         else:
             model = copy.deepcopy(self.censoring)  # the user's own stays as it is
-            y = Survival(y.time, ~y.event)
-            model.fit(x, structured(y.time, y.event))
-        fitted_to = _FittedTo(sample.y, y, model, matrix)
-        return _FittedIPCW(self, learned_from, None, model, fitted_to, encoding, notes)
-
-
-@dataclass(frozen=True, eq=False)
-class _FittedTo:
-    """The outcomes fitted to, as they were handed over and as the curve or the model has seen them."""
-
-    sample: Survival
-    y: Survival
-    model: Any = None
-    x: FloatArray | None = None  # of a Cox model
-
-    @cached_property
-    def response(self) -> HazardInfluence:
-        """The influence of the subjects of the sample on the hazard of censoring."""
-        return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
+            model.fit(x, structured(y.time, ~y.event))
+        return replace(fitted, model=model, x=matrix, encoding=encoding, notes=notes)
 
 
 class _ByCox:
@@ -232,21 +212,27 @@ class _ByCurves:
 class _FittedIPCW(Fitted):
     adjustment: IPCW
     learned_from: WholeSample
-    curve: StepFunction | None
+    #: The outcomes that were fitted to, as they were handed over; None in a copy for others.
+    sample: Survival | None
+    curve: StepFunction | None = None
     model: Any = None
-    #: What is needed beside them of the subjects that were fitted to; None in a copy for others.
-    fitted_to: _FittedTo | None = None
-    #: Of the covariates of a model; None where a user's own model reads them itself.
+    #: Covariates of the sample and how they are encoded; None where a user's own model reads them itself.
+    x: FloatArray | None = None
     encoding: Encoding | None = None
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
-        return replace(self, fitted_to=None)
+        return replace(self, sample=None, x=None)
+
+    @cached_property
+    def response(self) -> HazardInfluence:
+        """The influence of the subjects of the sample on the hazard of censoring."""
+        assert self.sample is not None
+        y = _all_censored(self.sample)
+        return of_kaplan_meier(y) if self.model is None else of_cox(self.model, self.x, y)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, settings = sample.y, self.adjustment
         side: Side = "left" if settings.convention == "left_limit" else "right"
         at, last = grid.sorted, whole.t_max
@@ -264,7 +250,7 @@ class _FittedIPCW(Fitted):
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
         total, largest, n_small = np.zeros((3, n_times))
-        terms: tuple[Term, ...] = ()
+        event_free: tuple[Term, ...] = ()
         modelled: tuple[Modelled, ...] = ()
         curves: _ByCox | _ByCurves | None = None
         if self.curve is not None:
@@ -273,7 +259,7 @@ class _FittedIPCW(Fitted):
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             n_small += at_risk * small
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
-            terms = ((None, at_times),)
+            event_free = ((None, at_times),)
 
             def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
                 return np.broadcast_to(at_times[columns], (rows.size, columns.stop - columns.start))
@@ -312,28 +298,12 @@ class _FittedIPCW(Fitted):
         else:
             first = min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf))
             load = replace(load, n_replaced=n_too_small, replaced_from=first)
-        parts: dict[str, Any] = {
-            "event_free": terms,
-            "event": ((weights, None),),
-            "modelled": modelled,
-            "load": load,
-            "notes": self.notes,
-        }
-        if self.fitted_to is None or isinstance(curves, _ByCurves):
+        parts: dict[str, Any] = {"event_free": event_free, "event": ((weights, None),), "modelled": modelled}
+        parts |= {"load": load, "notes": self.notes}
+        if self.sample is None or isinstance(curves, _ByCurves):
             return EventWeights(grid, cut, **parts)
-        return _IPCWWeights(
-            grid,
-            cut,
-            y=y,
-            read_at=at,
-            side=side,
-            at_event=weights,
-            at_risk=at_risk_weights,
-            ceiling=np.inf if settings.min_probability is None else 1.0 / settings.min_probability,
-            curves=curves,
-            fitted_to=self.fitted_to,
-            **parts,
-        )
+        used: dict[str, Any] = {"at_event": weights, "at_risk": at_risk_weights, "curves": curves}
+        return _IPCWWeights(grid, cut, fitted=self, y=y, read_at=at, side=side, **used, **parts)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -346,22 +316,19 @@ class _FittedIPCW(Fitted):
             )
         remedy = "a model of the censoring with fewer covariates, or min_probability"
         until = no_score_from(grid.sorted, load, whole.n, remedy)
-        return min(until, self._nobody_seen_from(whole, grid.sorted))
-
-    def _nobody_seen_from(self, whole: WholeSample, times: FloatArray) -> float:
-        """The first of the sorted times after a last censoring of the sample: nobody seen stands for those censored."""
         end, settings = self.learned_from.t_max, self.adjustment
-        beyond = times[times > end]
+        beyond = grid.sorted[grid.sorted > end]
+        # After a last censoring of the sample nobody seen stands for those censored.
         ends_unseen = beyond.size and self.learned_from.last_censored and whole.n_events < whole.n
         if not ends_unseen or settings.tail or settings.convention != "left_limit":
-            return np.inf
+            return until
         warnings.warn(
             f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
             f"scores from time {shown_time(beyond[0])} on are NaN.",
             HorizonWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-        return float(beyond[0])
+        return min(until, float(beyond[0]))
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
@@ -395,6 +362,11 @@ class _FittedIPCW(Fitted):
             x = Covariates(self.encoding.matrix(x, "x_test"), self.encoding.names)
         check_length(x, "x_test", n, "y_test")
         return _ByCox(self.model, x) if isinstance(self.model, CoxPH) else _ByCurves(self.model, x, n)
+
+
+def _all_censored(y: Survival) -> Survival:
+    """Return the outcomes without ends of study: whoever is censored is censored."""
+    return y if y.administrative is None else Survival(y.time, y.event)
 
 
 def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:
@@ -434,21 +406,19 @@ class _IPCWWeights(EventWeights):
     seen event-free have one row for each time of the grid.
     """
 
+    fitted: _FittedIPCW
     y: Survival
     #: When those seen event-free at each sorted time use the hazard, and whether events use it before their time.
     read_at: FloatArray
     side: Side
     at_event: FloatArray
     at_risk: Callable[[Rows, slice], FloatArray]
-    #: Weights do not exceed it, and one that rests on it does not move with the hazard.
-    ceiling: float
     curves: _ByCox | None
-    fitted_to: _FittedTo
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the hazard of censoring was fitted to."""
-        return self.fitted_to.sample
+        return self.fitted.sample
 
     def exposure(self, rows: Rows, log_unit: float) -> FloatArray:
         """The hazard ratios to the centre of the sample."""
@@ -465,17 +435,17 @@ class _IPCWWeights(EventWeights):
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject of the ``sample`` adds to scores by way of G."""
-        return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
+        return self.pull_back_parts(functionals.parts(self))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
-        response = self.fitted_to.response
+        response = self.fitted.response
         if not response.steps.size:
             return
         sums = _Sums(response, self)
         order = np.argsort(response.position, kind="stable")
         gain = response.jump - response.exposure * response.cumulated[response.position]
-        n = float(len(self.fitted_to.sample))
+        n = float(self.fitted.learned_from.n)
         # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
         passed = np.searchsorted(sums.at[self.y.order], response.position[order])
         for block, before, cumulated in sums.running(self._uses(sums, parts)):
@@ -530,6 +500,9 @@ class _Sums:
         n_times = int(np.searchsorted(part.grid.sorted, part.valid_until))
         times, weights = part.grid.sorted[:n_times], functionals.time_weights[:n_times]
         n_models, p = len(functionals.gradients), response.drift.shape[1]
+        # A weight that rests on the floor does not move with the hazard.
+        floor = part.fitted.adjustment.min_probability
+        ceiling = np.inf if floor is None else 1.0 / floor
         at_risk_sums, moments = np.zeros((n_models, n_times)), np.zeros((n_models, n_times, p))
         for block in row_blocks(y.order.size, max(n_times, functionals.size)):
             rows = y.order[block]
@@ -537,10 +510,10 @@ class _Sums:
             # Nobody here is over before the late columns, or event-free after the early ones.
             late, early = np.searchsorted(times, y.time[rows[[0, -1]]])
             at_risk = part.at_risk(rows, slice(0, early))
-            seen = y.time[rows][:, None] > times[:early]
-            at_risk = at_risk * (seen & (at_risk < part.ceiling)) * exposure
+            moves = (y.time[rows][:, None] > times[:early]) & (at_risk < ceiling)
+            at_risk = at_risk * moves * exposure
             at_events = part.at_event[rows][:, None]
-            at_events = np.where(at_events < part.ceiling, at_events, 0.0) * exposure
+            at_events = np.where(at_events < ceiling, at_events, 0.0) * exposure
             events = np.flatnonzero(at_events)
             at_event = at_events[events] * (y.time[rows[events]][:, None] <= times[late:])
             values = np.zeros((rows.size, n_models, weights.shape[1]))

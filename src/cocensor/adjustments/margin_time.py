@@ -96,9 +96,7 @@ class _FittedMarginTime(FittedMargin):
             return replace(self, y=None)  # a polygon has corners at all times of the sample
         return super().for_others()
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y = sample.y
         margin, settings = self.margin, self.adjustment
         censored = np.flatnonzero(~y.event)
@@ -117,12 +115,10 @@ class _FittedMarginTime(FittedMargin):
             weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=settings.tail or "last"))
             certain = ((weights, None),)
         total = float(weights.sum())
-        load = replace(
-            WeightLoad.nothing(grid.sorted.size, n_replaced=late), total=np.full(grid.sorted.size, total)
-        )
-        return EventWeights(
-            grid, grid.cut(until), event_free=certain, event=certain, normaliser=total, load=load
-        )
+        nothing = np.zeros(grid.sorted.size)
+        load = WeightLoad(nothing + total, nothing, nothing, n_replaced=late)
+        cut = grid.cut(until)
+        return EventWeights(grid, cut, event_free=certain, event=certain, normaliser=total, load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Return infinity; a sample without any weight is refused."""

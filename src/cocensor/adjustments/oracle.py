@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
+from cocensor._checks import FloatArray, Rows, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.models.margins import given_censoring
 from cocensor.adjustments.samples import Resample
@@ -60,11 +60,8 @@ class _FittedOracle(Fitted):
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        y = sample.y
-        times = self.adjustment.event_times
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
+        y, times = sample.y, self.adjustment.event_times
         refuse_part(y, whole, "event_times")
         check_length(times, "event_times", len(y), "y_test")
         return NothingFitted(grid, grid.cut(times))
@@ -123,24 +120,17 @@ class _FittedLaw(Fitted):
             "the law of the simulation holds for the test subjects as drawn, not for a resample."
         )
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        y = sample.y
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
+        y, law = sample.y, self.adjustment
         refuse_part(y, whole, "the law of the simulation")
-        law = self.adjustment
         cut, unknown = cut_where_unknown(y, grid)
-        s_t = law.event_survival(grid.sorted)
+        s_t, s_c = law.event_survival(grid.sorted), law.event_survival_at(y.time)
         below = law.dropout_survival_at(y.time)
         above = law.dropout_survival_at(np.nextafter(y.time, 0.0))
-        modelled = given_censoring(
-            y,
-            cut,
-            unknown,
-            law.copula,
-            lambda rows, columns: s_t[rows, columns],
-            law.event_survival_at(y.time),
-            np.where(above - below > _STEP, above, below),
-            below,
-        )
+        above = np.where(above - below > _STEP, above, below)
+
+        def event_survival(rows: Rows, columns: slice) -> FloatArray:
+            return s_t[rows, columns]
+
+        modelled = given_censoring(y, cut, unknown, law.copula, event_survival, s_c, above, below)
         return NothingFitted(grid, cut, modelled=modelled)

@@ -67,7 +67,7 @@ class _ImputedByJoint(EventWeights):
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
-        return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
+        return self.pull_back_parts(functionals.parts(self))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""

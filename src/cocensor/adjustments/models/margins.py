@@ -92,9 +92,7 @@ class ImputationFromMargins(FittedMargin):
 
     adjustment: Imputation
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         """Return who is event-free given the censoring, or given nothing but survival up to it."""
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
         cut, imputed = cut_where_unknown(y, grid)
