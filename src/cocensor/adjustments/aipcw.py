@@ -16,8 +16,11 @@ from cocensor.adjustments.models.nuisances import (
     CrossFitted,
     Hazard,
     Learners,
+    Nuisance,
     check_learners,
+    dealt,
     in_words,
+    places,
     resolved,
 )
 from cocensor.adjustments.samples import Resample
@@ -138,7 +141,11 @@ class AIPCW(Adjustment):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
         learners = resolved(self.event), resolved(self.dropout)
-        hazards = CrossFitted.to(matrix, y, learners, self.folds, self.seed)
+        place = places(y, matrix, self.seed)
+        margin = Nuisance(
+            matrix, y, "event", learners[0], place, dealt(place, y.event, self.folds), self.seed
+        )
+        hazards = CrossFitted.of(margin, replace(margin, of="dropout", learners=learners[1]))
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
         return _FittedAIPCW(self, hazards, encoding, (*notes, models))
 

@@ -221,7 +221,7 @@ class EventWeights:
     @property
     def strips(self) -> list[slice]:
         """All rows, in strips of neighbours."""
-        return [slice(start, min(start + STRIP_ROWS, self.n)) for start in range(0, self.n, STRIP_ROWS)]
+        return _slices(self.n, STRIP_ROWS)
 
     def pieces(self, rows: slice, columns: slice) -> Iterator[Piece]:
         """Return the modelled weights of neighbouring rows at some of the sorted times, in pieces that add up."""
@@ -257,18 +257,14 @@ class EventWeights:
     def blocks(self, columns: slice | None = None) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Return all subjects in blocks of neighbouring rows: the rows, and their weights as by :meth:`block`."""
         n_columns = self.grid.sorted.size if columns is None else columns.stop - columns.start
-        step = min(STRIP_ROWS, max(1, 4 * _BLOCK_ELEMENTS // max(1, n_columns)))
-        for start in range(0, self.n, step):
-            rows = slice(start, min(start + step, self.n))
+        for rows in _slices(self.n, min(STRIP_ROWS, max(1, 4 * _BLOCK_ELEMENTS // max(1, n_columns)))):
             yield rows, *self.block(rows, columns)
 
     def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
         """Return the weights of all subjects as arrays, at some times after the other; so many are held at once."""
         n_times = self.grid.sorted.size
-        width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
-        for start in range(0, n_times, width):
-            columns = slice(start, min(start + width, n_times))
-            kept = self.n * n_times <= _KEPT_ELEMENTS
+        kept = self.n * n_times <= _KEPT_ELEMENTS
+        for columns in _slices(n_times, max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))):
             yield Tile(columns, *(self._whole[:, :, columns] if kept else self._dense(columns)))
 
     def fit_in_one(self, n_arrays: int) -> bool:
@@ -340,7 +336,7 @@ class EventWeights:
         return self._weights[1]
 
     @cached_property
-    def _weights(self) -> npt.NDArray[np.float64]:
+    def _weights(self) -> FloatArray:
         both = self._dense(slice(0, self.grid.sorted.size))
         both[:, :, self.grid.sorted >= self.valid_until] = np.nan
         return self.grid.restore(both)
@@ -349,10 +345,7 @@ class EventWeights:
 class NothingFitted(EventWeights):
     """Weights that are known beforehand: no subject adds anything by way of a fit."""
 
-    @property
-    def sample(self) -> Survival | None:
-        """None: nothing was fitted."""
-        return None
+    sample = None
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return nothing: no subject adds anything."""
@@ -372,13 +365,18 @@ def by_cut(rows: Rows, cut: IntArray) -> Rows:
     """Indices that put ascending ``rows`` in the order of their ``cut``, within strips of neighbouring rows."""
     keys = _short(cut)
     ends = np.searchsorted(rows, np.arange(0, rows.max(initial=0) + 1 + STRIP_ROWS, STRIP_ROWS))
-    parts = (slice(*some) for some in pairwise(ends.tolist()))
-    return np.concatenate([part.start + np.argsort(keys[part], kind="stable") for part in parts])
+    parts = pairwise(ends.tolist())
+    return np.concatenate([start + np.argsort(keys[start:stop], kind="stable") for start, stop in parts])
 
 
 def _short(cut: IntArray) -> npt.NDArray[Any]:
     """Few distinct small numbers, which numpy sorts by counting."""
     return cut.astype(np.uint16 if cut.max(initial=0) < 2**16 else np.int64)
+
+
+def _slices(stop: int, step: int) -> list[slice]:
+    """Neighbours, so many in each slice."""
+    return [slice(start, min(start + step, stop)) for start in range(0, stop, step)]
 
 
 def _summed(terms: tuple[Term, ...], rows: slice, columns: slice) -> FloatArray:

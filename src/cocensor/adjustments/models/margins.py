@@ -46,46 +46,6 @@ class FittedMargin(Fitted):
         return self.adjustment.with_copula(copula).fit(self.y)
 
 
-@dataclass(frozen=True, eq=False)
-class _MarginsAt:
-    """The margins where imputation reads them: S_E at the sorted times, and by subject S_E and S_C at its censoring.
-
-    ``before`` and ``after`` are S_C before and after it; without ``dropout`` they are not read. ``last`` says where
-    everybody has dropped out by then.
-    """
-
-    dropout: bool
-    s_t: FloatArray
-    s_c: FloatArray
-    before: FloatArray
-    after: FloatArray
-    last: BoolArray
-
-    @classmethod
-    def of(
-        cls, margin: CopulaGraphic, y: Survival, grid: TimeGrid, imputed: BoolArray, *, dropout: bool
-    ) -> _MarginsAt:
-        """Return the margins for those ``imputed``; others have 1."""
-        n = len(y)
-        s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
-        s_c, before, after = np.ones(n), np.ones(n), np.ones(n)
-        s_c[imputed] = margin.predict(y.time[imputed], tail="last")
-        if (s_c == 0).any():
-            rule = "y_test must not be censored after the training curve has reached 0"
-            refuse_first(s_c == 0, y.time, rule)
-        if not dropout:
-            return cls(False, s_t, s_c, before, after, np.zeros(n, dtype=bool))
-        c = np.minimum(y.time, margin.t_max_)  # held there, where the tail allows it
-        dropped, ended = imputed & y.dropout, imputed & ~y.dropout
-        if dropped.any():
-            before[dropped], after[dropped] = margin.dropout_limits(c[dropped])
-        before[ended], after[ended] = (margin.dropout_survival(c[ended], side) for side in _SIDES)
-        last = after == 0
-        # Where everybody had dropped out by an end of study, the last moment before that stands in.
-        after[ended & last] = before[ended & last]
-        return cls(True, s_t, s_c, before, after, last)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ImputationFromMargins(FittedMargin):
     """Imputation given nothing."""
@@ -100,25 +60,34 @@ class ImputationFromMargins(FittedMargin):
             return NothingFitted(grid, cut)
         refuse_beyond(tail, grid.times, margin.support_, "times")
         refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
+        s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
+        s_c, before, after = np.ones((3, len(y)))
+        s_c[imputed] = margin.predict(y.time[imputed], tail="last")
+        if (s_c == 0).any():
+            rule = "y_test must not be censored after the training curve has reached 0"
+            refuse_first(s_c == 0, y.time, rule)
         dropout = self.adjustment.conditioning == "dropout" and not margin.copula.is_independence
-        at = _MarginsAt.of(margin, y, grid, imputed, dropout=dropout)
+        last = np.zeros(len(y), dtype=bool)
         if dropout:
+            c = np.minimum(y.time, margin.t_max_)  # held there, where the tail allows it
+            dropped, ended = imputed & y.dropout, imputed & ~y.dropout
+            if dropped.any():
+                before[dropped], after[dropped] = margin.dropout_limits(c[dropped])
+            before[ended], after[ended] = (margin.dropout_survival(c[ended], side) for side in _SIDES)
+            last = after == 0
+            # Where everybody had dropped out by an end of study, the last moment before that stands in.
+            after[ended & last] = before[ended & last]
             modelled = given_censoring(
-                y,
-                cut,
-                imputed,
-                margin.copula,
-                lambda _, columns: at.s_t[columns],
-                at.s_c,
-                at.before,
-                at.after,
+                y, cut, imputed, margin.copula, lambda _, columns: s_t[columns], s_c, before, after
             )
         else:
             rows = np.flatnonzero(imputed)
-            modelled = (Modelled.product(rows, cut[rows], 1.0 / at.s_c, at.s_t),)
+            modelled = (Modelled.product(rows, cut[rows], 1.0 / s_c, s_t),)
         if self.y is None:
             return EventWeights(grid, cut, modelled=modelled)
-        return _ImputedFromMargins(grid, cut, modelled=modelled, y=y, imputed=imputed, at=at, fitted=self)
+        at: dict[str, Any] = {"s_t": s_t, "s_c": s_c, "before": before, "after": after, "last": last}
+        parts: dict[str, Any] = {"modelled": modelled, "imputed": imputed, "dropout": dropout}
+        return _ImputedFromMargins(grid, cut, fitted=self, y=y, **parts, **at)
 
     @cached_property
     def pull(self) -> PullBack:
@@ -129,12 +98,21 @@ class ImputationFromMargins(FittedMargin):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _ImputedFromMargins(EventWeights):
-    """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins."""
+    """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins.
 
+    These are S_E at the sorted times and at each censoring, and S_C ``before`` and ``after`` it, unless ``dropout`` is
+    forgotten; ``last`` says where everybody has dropped out by then.
+    """
+
+    fitted: ImputationFromMargins
     y: Survival
     imputed: BoolArray
-    at: _MarginsAt
-    fitted: ImputationFromMargins
+    dropout: bool
+    s_t: FloatArray
+    s_c: FloatArray
+    before: FloatArray
+    after: FloatArray
+    last: BoolArray
 
     @property
     def sample(self) -> Survival | None:
@@ -144,13 +122,13 @@ class _ImputedFromMargins(EventWeights):
     @property
     def hazard_ratio(self) -> float | None:
         """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
-        dropped, at, copula = self.imputed & self.y.dropout, self.at, self.fitted.margin.copula
-        if not at.dropout:
+        dropped, copula = self.imputed & self.y.dropout, self.fitted.margin.copula
+        if not self.dropout:
             return 1.0 if copula.is_independence and dropped.any() else None
-        middle = 0.5 * (at.before + at.after)
+        middle = 0.5 * (self.before + self.after)
         # Where a margin is 1 still, nothing is known of its hazard.
-        rows = np.flatnonzero(dropped & (at.s_c < 1) & (middle < 1))
-        x, y = hazard_from_survival(at.s_c[rows]), hazard_from_survival(middle[rows])
+        rows = np.flatnonzero(dropped & (self.s_c < 1) & (middle < 1))
+        x, y = hazard_from_survival(self.s_c[rows]), hazard_from_survival(middle[rows])
         with np.errstate(all="ignore"):
             log_ratio = copula.log_cross_ratio_hazard(x, y)
         return geometric_mean(log_ratio)
@@ -169,10 +147,7 @@ class _ImputedFromMargins(EventWeights):
 
 
 class _SameForm(NamedTuple):
-    """Test subjects in the order of their censorings, whose chances have the same form.
-
-    ``rows`` are those of the margins at the censorings; ``early`` says which come before the first step of S_C.
-    """
+    """Test subjects by censoring, whose chances have one form; ``early`` are those before the first step of S_C."""
 
     subjects: Rows
     rows: IntArray
@@ -185,14 +160,14 @@ class _Chain:
     """Gradients of functionals by the margins, from their gradients by the weights."""
 
     def __init__(self, weights: _ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
-        self._functionals, self._at, self._copula = functionals, weights.at, weights.fitted.margin.copula
+        self._functionals, self._weights, self._copula = functionals, weights, weights.fitted.margin.copula
         sample = weights.sample
         assert sample is not None
         dropouts = sample.time[sample.dropout]
         self._first_step = int(pull.row(dropouts.min(initial=np.inf, keepdims=True))[0])
         self._time_rows = pull.row(weights.grid.sorted)
-        self._n_times = int(np.count_nonzero(weights.at.s_t))  # from where S_E is 0 it stays there
-        self._kinds = list(self._by_form(weights, pull))
+        self._n_times = int(np.count_nonzero(weights.s_t))  # from where S_E is 0 it stays there
+        self._kinds = list(self._by_form(pull))
         early = any(kind.early.any() for kind in self._kinds)
         #: From this row on nothing is read.
         self.stop = 1 + max(int(self._time_rows[-1]), self._first_step if early else 0)
@@ -200,24 +175,24 @@ class _Chain:
         self._by_time = np.zeros((len(functionals.gradients), weights.grid.sorted.size))
         self._by_first_step = np.zeros(functionals.size)
 
-    def _by_form(self, weights: _ImputedFromMargins, pull: PullBack) -> Iterator[_SameForm]:
-        at, y, imputed = weights.at, weights.y, weights.imputed
+    def _by_form(self, pull: PullBack) -> Iterator[_SameForm]:
+        at, y = self._weights, self._weights.y
         step = at.before > at.after
-        forms: tuple[tuple[BoolArray, _ChanceOf], ...] = ((imputed, _of_survival),)
+        forms: tuple[tuple[bool | BoolArray, _ChanceOf], ...] = ((True, _of_survival),)
         if at.dropout:
             forms = (
-                (imputed & at.last, _of_last),
-                (imputed & ~at.last & ~y.dropout, _of_end),
-                (imputed & ~at.last & y.dropout & step, _of_step),
-                (imputed & ~at.last & y.dropout & ~step, _of_dropout),
+                (at.last, _of_last),
+                (~at.last & ~y.dropout, _of_end),
+                (~at.last & y.dropout & step, _of_step),
+                (~at.last & y.dropout & ~step, _of_dropout),
             )
         for mask, chance in forms:
-            subjects = np.flatnonzero(mask)
+            subjects = np.flatnonzero(at.imputed & mask)
             subjects = subjects[np.argsort(y.time[subjects], kind="stable")]
             c = y.time[subjects]
             rows = pull.row(c)
             early = y.dropout[subjects] & (rows < self._first_step)
-            yield _SameForm(subjects, rows, weights.grid.cut(c), early, chance)
+            yield _SameForm(subjects, rows, at.grid.cut(c), early, chance)
 
     def at_censorings(self, rows: slice) -> MarginGradient:
         """Return gradients by the margins at the censorings that fall on some rows of theirs."""
@@ -231,7 +206,7 @@ class _Chain:
                 for total, values in zip((event, before, after), self._of(kind, some), strict=True):
                     if values is not None:
                         total[at[starts]] += np.add.reduceat(values, starts, axis=0)
-        return MarginGradient(event, before, after) if self._at.dropout else MarginGradient(event)
+        return MarginGradient(event, before, after) if self._weights.dropout else MarginGradient(event)
 
     def at_times(self, rows: slice) -> MarginGradient:
         """Return gradients by S_E at the times, and by S_C after its first step where that stands in."""
@@ -245,11 +220,9 @@ class _Chain:
         after[self._first_step - rows.start] = self._by_first_step
         return MarginGradient(event, None, after)
 
-    def _of(
-        self, kind: _SameForm, some: slice
-    ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
+    def _of(self, kind: _SameForm, some: slice) -> tuple[FloatArray | None, ...]:
         """Return gradients by S_E at the censorings of some subjects, and by S_C before and after these."""
-        at, subjects, cut = self._at, kind.subjects[some], kind.cut[some]
+        at, subjects, cut = self._weights, kind.subjects[some], kind.cut[some]
         columns = slice(int(cut[0]), self._n_times)
         if columns.start >= columns.stop:
             return None, None, None
@@ -261,13 +234,11 @@ class _Chain:
         at_c = kind.chance(self._copula, x_c, before, after)
         after_cut = cut[:, None] <= np.arange(columns.start, columns.stop)
         q = np.exp(np.where(after_cut, np.minimum(at_t.log - at_c.log, 0.0), -np.inf))
-        gains = []
+        gains, by_event = [], np.broadcast_to(at_t.by_event, q.shape)
         for m, gradient in enumerate(self._functionals.gradients):
             block = gradient.of_subjects(subjects).part(columns)
             gains.append((block.event_free - block.event) * q)
-            self._by_time[m, columns] += np.einsum(
-                "ij,ij->j", gains[-1], np.broadcast_to(at_t.by_event, q.shape)
-            )
+            self._by_time[m, columns] += np.einsum("ij,ij->j", gains[-1], by_event)
 
         def summed(slope: FloatArray) -> FloatArray:
             weights = self._functionals.time_weights[columns]

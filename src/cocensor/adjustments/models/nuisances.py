@@ -192,9 +192,8 @@ class HazardModel:
 class CrossFitted:
     """Hazards of event and dropout of any subjects: of those fitted to from the other folds, of others from all.
 
-    ``keys``, sorted, tell the subjects fitted to by outcome and covariates, and ``folds`` where they belong; ``times``
-    are their distinct times. ``models`` are those without each fold, fitted when needed to the samples of
-    ``nuisances``, which a copy for others does not have.
+    ``keys``, sorted, tell the subjects fitted to by outcome and covariates, and ``folds`` where they belong. ``models``
+    are those without each fold, fitted when needed to the samples of ``nuisances``, which a copy for others lacks.
     """
 
     nuisances: tuple[Nuisance, Nuisance] | None
@@ -204,31 +203,17 @@ class CrossFitted:
     models: dict[int, tuple[HazardModel, HazardModel]]
 
     @classmethod
-    def to(
-        cls,
-        x: FloatArray,
-        y: Survival,
-        learners: tuple[tuple[Learner, ...], tuple[Learner, ...]],
-        n_folds: int,
-        seed: int,
-    ) -> CrossFitted:
-        """Return both margins of a sample, with learners of each, to be fitted when needed."""
-        place = places(y, x, seed)
-        fold = dealt(place, y.event, n_folds)
-        event = Nuisance(x, y, "event", learners[0], place, fold, seed)
-        return cls._of(event, replace(event, of="dropout", learners=learners[1]))
-
-    @classmethod
-    def _of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
+    def of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
+        """Return both margins of a sample, to be fitted when needed."""
         keys, fold = _keys(event.y, event.x), event.fold
         order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
         return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
 
     def drawn(self, rows: Rows) -> CrossFitted:
-        """Return the same of ``rows`` of the sample, which stay in their folds."""
+        """Return the same of ``rows`` of the sample."""
         assert self.nuisances is not None
         event, dropout = self.nuisances
-        return self._of(event.drawn(rows), dropout.drawn(rows))
+        return self.of(event.drawn(rows), dropout.drawn(rows))
 
     @property
     def for_others(self) -> CrossFitted:
@@ -301,7 +286,7 @@ def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:
 
 @dataclass(frozen=True, eq=False)
 class _Proportional:
-    """A Cox model of standardised columns; those that do not vary, or that would count the wrong way, have none."""
+    """A Cox model of columns, of which those that do not vary, or would count the wrong way, have no slope."""
 
     centre: FloatArray
     slope: FloatArray
@@ -321,7 +306,12 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     kept = np.flatnonzero(scale)
     while kept.size:
         z = (x[:, kept] - centre[kept]) / scale[kept]
-        axes = _axes(z)
+        axes = None
+        if z.shape[1] > len(
+            z
+        ):  # the effects of a ridge lie in the span of the subjects, which has fewer axes
+            _, sizes, span = np.linalg.svd(z, full_matrices=False)
+            axes = span[sizes > _NO_AXIS * sizes[0]].T
         model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y)
         coef = model.coef_ if axes is None else axes @ model.coef_
         if not rising or coef.min() >= 0:
@@ -331,28 +321,15 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     return _Proportional(centre, slope, RiskSets.build(y, of, "efron").log_breslow(np.zeros(len(y))))
 
 
-def _axes(z: FloatArray) -> FloatArray | None:
-    """Orthonormal columns that span the subjects, where there are fewer of these than columns; else None.
-
-    Under a ridge the effects lie in that span, whatever its axes: the same model has fewer parameters.
-    """
-    if z.shape[1] <= len(z):
-        return None
-    _, sizes, axes = np.linalg.svd(z, full_matrices=False)
-    return np.asarray(axes[sizes > _NO_AXIS * sizes[0]].T)
-
-
 def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> RiskScore:
     """The logarithm of the cumulative hazard, summed over times."""
     ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
     levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
     ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
-    forest = ensemble.RandomSurvivalForest(
-        **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
-    )
-    return partial(
-        _forest_score, forest.fit(_single(x), structured(ends[np.searchsorted(ends, time)], happens))
-    )
+    n_subjects = min(len(x), _FOREST_SUBJECTS)
+    forest = ensemble.RandomSurvivalForest(**_FOREST, max_samples=n_subjects, random_state=seed)
+    y = structured(ends[np.searchsorted(ends, time)], happens)
+    return partial(_forest_score, forest.fit(_single(x), y))
 
 
 def _forest_score(forest: Any, x: FloatArray) -> FloatArray:
