@@ -210,10 +210,7 @@ class _FittedAIPCW(Fitted):
 
 
 class _Augmented:
-    """The weights of subjects whose hazards have the same baselines; integrals run over knots.
-
-    ``times``, sorted, are those of the knots at which there are weights. Hazards of dropout are at most ``largest``.
-    """
+    """The weights at some of the knots of subjects whose hazards have the same baselines; integrals run over knots."""
 
     def __init__(
         self, event: Hazard, dropout: Hazard, knots: FloatArray, times: FloatArray, largest: float

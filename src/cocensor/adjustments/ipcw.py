@@ -134,8 +134,10 @@ class IPCW(Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, x = _all_censored(sample.y), sample.x
-        fitted = _FittedIPCW(self, WholeSample.of(sample.y), sample.y)
+        y, x = sample.y, sample.x
+        if y.administrative is not None:
+            y = Survival(y.time, y.event)  # whoever is censored is censored
+        fitted = _FittedIPCW(self, WholeSample.of(sample.y), sample.y, y)
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
             return replace(fitted, curve=KaplanMeier(of="dropout").fit(y).survival_)
         if x is None:
@@ -152,8 +154,9 @@ class IPCW(Adjustment):
             model = CoxPH(of="dropout").fit(x, y)
         else:
             model = copy.deepcopy(self.censoring)  # the user's own stays as it is
-            model.fit(x, structured(y.time, ~y.event))
-        return replace(fitted, model=model, x=matrix, encoding=encoding, notes=notes)
+            y = Survival(y.time, ~y.event)
+            model.fit(x, structured(y.time, y.event))
+        return replace(fitted, y=y, model=model, x=matrix, encoding=encoding, notes=notes)
 
 
 class _ByCox:
@@ -212,8 +215,9 @@ class _ByCurves:
 class _FittedIPCW(Fitted):
     adjustment: IPCW
     learned_from: WholeSample
-    #: The outcomes that were fitted to, as they were handed over; None in a copy for others.
+    #: The outcomes fitted to, as handed over and as the curve or the model has seen them; None in a copy for others.
     sample: Survival | None
+    y: Survival | None
     curve: StepFunction | None = None
     model: Any = None
     #: Covariates of the sample and how they are encoded; None where a user's own model reads them itself.
@@ -222,14 +226,13 @@ class _FittedIPCW(Fitted):
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
-        return replace(self, sample=None, x=None)
+        return replace(self, sample=None, y=None, x=None)
 
     @cached_property
     def response(self) -> HazardInfluence:
         """The influence of the subjects of the sample on the hazard of censoring."""
-        assert self.sample is not None
-        y = _all_censored(self.sample)
-        return of_kaplan_meier(y) if self.model is None else of_cox(self.model, self.x, y)
+        assert self.y is not None
+        return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
@@ -333,10 +336,7 @@ class _FittedIPCW(Fitted):
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
     ) -> tuple[FloatArray, BoolArray]:
-        """1/G where it is needed (0 elsewhere), and where G is too small: on the floor, or without a weight.
-
-        A G of 0 is refused, unless something says what stands in.
-        """
+        """1/G where it is needed (0 elsewhere), and where G is too small; refused unless something stands in for 0."""
         floor = self.adjustment.min_probability
         small = needed & (probability < (floor or np.finfo(float).tiny))
         if small.any():
@@ -364,16 +364,10 @@ class _FittedIPCW(Fitted):
         return _ByCox(self.model, x) if isinstance(self.model, CoxPH) else _ByCurves(self.model, x, n)
 
 
-def _all_censored(y: Survival) -> Survival:
-    """Return the outcomes without ends of study: whoever is censored is censored."""
-    return y if y.administrative is None else Survival(y.time, y.event)
-
-
 def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:
     """The outcomes with those censored at the last time seen through it, when G is read, and the last time that is.
 
-    After that time nobody is seen. At it, those who are censored then, as at the end of a study, are event-free, and
-    were not censored before it: G is the one just before.
+    At that time they are event-free, as at the end of a study, and were not censored before: G is the one just before.
     """
     end = times == whole.t_max
     if not (end.any() and whole.last_censored):

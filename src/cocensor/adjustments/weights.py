@@ -353,10 +353,7 @@ class NothingFitted(EventWeights):
 
 
 def cut_where_unknown(y: Survival, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
-    """Return the cuts for imputation, and who is imputed.
-
-    Those censored before the last time; whoever is censored later is event-free at all times.
-    """
+    """Return the cuts for imputation, and who is imputed: whoever is censored before the last time."""
     imputed = ~y.event & (y.time < grid.last)
     return np.where(y.event | imputed, grid.cut(y.time), grid.sorted.size), imputed
 

@@ -66,10 +66,7 @@ class Comparison:
 
 
 def compare(estimates: Estimates, a: str, b: str) -> Comparison:
-    """The value of a minus that of b; equal ones differ by 0 with an error of 0.
-
-    Both come from the same subjects, so that the error of the difference is that of the difference of their errors.
-    """
+    """The value of a minus that of b, both from the same subjects; equal ones differ by 0 with an error of 0."""
     return _comparisons(estimates, a, [b])[0]
 
 
@@ -100,14 +97,13 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
 def may_be_best(
     estimates: Estimates, direction: Direction, confidence_level: float = 0.95
 ) -> tuple[str, ...]:
-    """The best estimate, and all whose difference from it has an interval that holds 0.
+    """The best estimate with an interval, and all whose difference from it has an interval that holds 0.
 
-    The best is that of those with an interval. One without an interval stays, as nothing sets it apart; one without a
-    value does not. There is no correction for the number of estimates: see :func:`indistinguishable_from_best`.
+    One without an interval stays, as nothing sets it apart; one without a value does not. There is no correction for
+    the number of estimates: see :func:`indistinguishable_from_best`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
     >>> may_be_best(scores, "lower"), may_be_best(scores, "higher")
     (('a', 'b'), ('c',))
@@ -180,10 +176,7 @@ def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
 def _is_reached(
     estimates: Estimates, spread: FloatArray, sizes: FloatArray, confidence_level: float
 ) -> BoolArray:
-    """Whether the quantile of the largest Z of m is at least its size: fewer draws than the level lie below it.
-
-    Each m takes part until the draws left cannot change its answer; NaN has none.
-    """
+    """Whether the quantile of the largest Z of m is at least its size; NaN has no answer."""
     reached = np.zeros(len(sizes), dtype=bool)
     left, enough = N_DRAWS, confidence_level * N_DRAWS
     below = dict.fromkeys(np.flatnonzero(~np.isnan(sizes)).tolist(), 0)
@@ -193,7 +186,7 @@ def _is_reached(
             # Z and −Z have one distribution.
             below[m] = count + int(np.count_nonzero(_z(drawn, spread, m).max(axis=0) < sizes[m]))
             reached[m] = below[m] + left < enough
-            if reached[m] or below[m] >= enough:
+            if reached[m] or below[m] >= enough:  # the draws that are left cannot change it
                 del below[m]
         if not below:
             break

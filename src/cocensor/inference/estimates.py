@@ -139,20 +139,14 @@ class Estimates:
         return Estimates(tuple(names), self.values[at], self.errors[:, at], replicates, missing, self.range)
 
     def band(self, confidence_level: float = 0.95) -> Band:
-        """Limits that hold all true values at once: the values ± the simultaneous quantile of standard errors.
-
-        The errors are taken as normal, those of the bootstrap too. One without error is its own limit.
-        """
+        """Limits that hold all true values at once, with normal errors; one without error is its own limit."""
         quantile = simultaneous_quantile(self.errors, confidence_level)
         reach = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
         low, high = (np.clip(self.values + way, *self.range) for way in (-reach, reach))
         return Band(low, high, quantile)
 
     def differences(self, pairs: Sequence[tuple[str, str]]) -> Estimates:
-        """The first less the second of each pair, named "a - b"; equal ones differ by 0 with an error of 0.
-
-        Those that differ by rounding alone, in value and in error, are equal.
-        """
+        """The first less the second of each pair, named "a - b"; 0 without error if they differ by rounding alone."""
         first, second = self._indices([a for a, _ in pairs]), self._indices([b for _, b in pairs])
         values, errors, replicates = self._less(first, second)
         names = tuple(f"{a} - {b}" for a, b in pairs)

@@ -107,21 +107,13 @@ class Subsample:
     The errors that they tell are those of values over n subjects, who include the M. Where :math:`n \ge N` the N are
     among the n, and the error is :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, of variance
     :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n`; else n = M.
-
-    Attributes
-    ----------
-    n : int
-    sample : Survival
-        The outcomes of the N.
-    rows : array of shape (M,)
-        Where the test subjects are among them.
-    covariance : array, optional
-        Of the own parts d of all n subjects, where it is known.
     """
 
     n: int
+    #: The outcomes of the N, and where the test subjects are among them.
     sample: Survival
     rows: Rows
+    #: Of the own parts d of all n subjects, where it is known.
     covariance: FloatArray | None = None
 
     def parts(self, test: FloatArray, pulled: FloatArray | None, fit: _Fit) -> list[tuple[FloatArray, int]]:
@@ -188,10 +180,9 @@ def _parts(
 def as_estimates(
     values: Mapping[str, float], influences: Mapping[str, Influence], missing: Mapping[str, str]
 ) -> tuple[Estimates, FloatArray]:
-    """Values by name with the errors that their influences, of single values in the same samples, tell.
+    """Values by name with the errors of their influences in the same samples, and rows of these by batches of subjects.
 
-    Those without an influence are ``missing``, which says why. Beside them come the rows of the errors by batches of
-    subjects, to be held against those of other values in the same samples.
+    Those without an influence are ``missing``, which says why.
     """
     known = {name: influences[name] for name in values if name in influences}
     at = [k for k, name in enumerate(values) if name in known]

@@ -176,10 +176,7 @@ def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray)
 def _scores(
     predicted: Predicted, y: Survival, score_times: ScoreTimes
 ) -> tuple[dict[float | None, FloatArray], int]:
-    """log(−log Ŝ(t)) by t, and how many of them are infinite and got the most extreme score of the others.
-
-    A risk score is read as it is, at no time.
-    """
+    """log(−log Ŝ(t)) by t (a risk score: at None), and how many were infinite and got an extreme of the others."""
     if isinstance(predicted, RiskScores):
         return ({None: predicted.risk} if spread_of(predicted.risk) else {}), 0
     scores, n_extreme = dict[float | None, FloatArray](), 0
@@ -238,13 +235,11 @@ def _centred(score: FloatArray, folds: npt.NDArray[Any]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    r"""The risk score :math:`\log(-\log \hat S(t))` of a model, or (t is None) the one that it predicts.
-
-    ``lowest`` and ``highest`` are those of the subjects fitted to: a prediction of 0 or 1 gets one of them.
-    """
+    r"""The risk score :math:`\log(-\log \hat S(t))` of a model, or (t is None) the one that it predicts."""
 
     model: str
     t: float | None
+    #: Of the subjects fitted to: a prediction of 0 or 1 gets one of the two.
     lowest: float
     highest: float
     is_centred: bool = False
@@ -278,10 +273,7 @@ def within(score: FloatArray, lowest: float, highest: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """The part of a natural spline of a score beyond the straight line.
-
-    Over the subjects fitted to, its functions are orthonormal, and orthogonal to that line.
-    """
+    """What a natural spline of a score adds to the line: functions orthonormal over the subjects, orthogonal to it."""
 
     centre: float
     scale: float
@@ -329,10 +321,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class ImputationDesign(Design):
-    """The columns of an imputation model for the subjects fitted to, and how they are made for any others.
-
-    ``sources`` says how each column is made, ``covariates`` how those of the fit were encoded, where it had any.
-    """
+    """The columns of an imputation model for the subjects fitted to, and how they are made for any others."""
 
     sources: tuple[Column, ...] = ()
     covariates: Encoding | None = None

@@ -51,10 +51,7 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
 
 
 def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
-    """The ratios of those still under observation, who may drop out later, as they are among the dropouts of a sample.
-
-    None where there is no ratio. By reason there are several, each with its share.
-    """
+    """The ratios of who may drop out later, with their shares among the dropouts of a sample; None without a ratio."""
     if ratio is None:
         return None
     nobody, observed = np.empty(0), step_quantiles(sample.time)
@@ -73,10 +70,7 @@ def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
 def resolve(
     ratio: Ratio | None, y: Survival, later: HazardRatio | None, whole: WholeSample
 ) -> HazardRatio | None:
-    """The ratios of the subjects ``y``, a part of the ``whole``; None where all are 1, which is independence.
-
-    By reason, what is not known yet of who is still under observation is as among the dropouts of a sample: ``later``.
-    """
+    """The ratios of the subjects ``y``, a part of the ``whole``; None where all are 1, which is independence."""
     if ratio is None or later is None:
         return None
     if isinstance(ratio, dict):

@@ -257,11 +257,7 @@ class JointSettings:
 
 @dataclass(frozen=True, eq=False)
 class JointFit:
-    """A joint model and the sample that it was fitted to; or why it could not be, where nobody may need it.
-
-    In a sample without events, or where nobody is censored before its last time, there may be no joint model; whether
-    one is needed shows later.
-    """
+    """A joint model and the sample that it was fitted to; or why it is ``missing``, where perhaps nobody needs it."""
 
     model: JointModel | None
     problem: JointProblem | None = None

@@ -267,8 +267,7 @@ def given_censoring(
 ) -> tuple[Modelled, ...]:
     """Return the chances of those ``imputed``, given C = c after a dropout and C > c after an end of study.
 
-    ``event_survival`` gives S_E at some of the sorted times, ``s_c`` is S_E at each subject's censoring, and ``above``
-    and ``below`` are S_C before and after it.
+    ``event_survival`` gives S_E at some times; ``s_c``, ``above`` and ``below`` are S_E and S_C around each censoring.
     """
     ended = ~(y.event | y.dropout)
 

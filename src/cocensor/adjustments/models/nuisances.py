@@ -267,8 +267,7 @@ def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
 def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
     """The fold of each subject: those with events are dealt out first, by their places, then the others.
 
-    Subjects in one place are dealt out too: in one fold, all who had the event at a time would be missing in what the
-    others learn of that time.
+    So are those in one place: else what others learn of a time could lack all who had the event then.
     """
     fold = np.empty(place.size, dtype=np.intp)
     fold[np.lexsort((place, ~event))] = np.arange(place.size) % n_folds
