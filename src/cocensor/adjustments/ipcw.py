@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -206,8 +206,9 @@ class _ByCurves:
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
         """G of each of ``rows`` at its own time."""
         before = np.nextafter(times, 0.0) if side == "left" else times
-        pairs = zip(before, rows, strict=True)
-        values = np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
+        values = np.array(
+            [self.grid(t, row)[0, 0] for t, row in zip(before[:, None], rows[:, None], strict=True)]
+        )
         return np.where((times == 0) & (side == "left"), 1.0, values)
 
 
@@ -243,12 +244,10 @@ class _FittedIPCW(Fitted):
             y, at, last = _seen_through(y, grid.sorted, whole)
         cut = grid.cut(y.time)
         # Curves are needed while anybody is event-free, and at the events up to the last time.
-        events = np.flatnonzero(y.event & (y.time <= grid.last))
-        event_times, end = y.time[events], self.learned_from.t_max
-        if event_times.max(initial=0.0) > end:
-            needed = np.zeros(len(y))
-            needed[events] = event_times
-            refuse_beyond(settings.tail, needed, end, "y_test")
+        seen, end = y.event & (y.time <= grid.last), self.learned_from.t_max
+        events = np.flatnonzero(seen)
+        event_times = y.time[events]
+        refuse_beyond(settings.tail, np.where(seen, y.time, 0.0), end, "y_test")
         refuse_beyond(settings.tail, np.where(grid.times < last, grid.times, 0.0), end, "times")
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
@@ -287,15 +286,13 @@ class _FittedIPCW(Fitted):
                 placed = partial(curves.placed, times=at, floor=settings.min_probability)
             everybody = np.arange(len(y))
             modelled = (Modelled(everybody, cut, at_risk_weights, before=True, observed=True, placed=placed),)
-        weights = np.zeros(len(y))
         of_events, small = self._inverse(at_events, event_times, np.ones(events.size, dtype=bool))
+        weights, by_events, event_cut = np.zeros(len(y)), np.zeros(n_times + 1), cut[events]
         weights[events] = of_events
-        by_events, event_cut = np.zeros(n_times + 1), cut[events]
         np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(event_cut, of_events, n_times + 1))[:n_times]
-        load = WeightLoad(total, largest, np.zeros(n_times))
-        n_too_small = int(n_small.sum() + small.sum())
+        load, n_too_small = WeightLoad(total, largest, np.zeros(n_times)), int(n_small.sum() + small.sum())
         if settings.min_probability is not None:
             load = replace(load, n_floored=n_too_small)
         else:
@@ -433,16 +430,24 @@ class _IPCWWeights(EventWeights):
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
-        response = self.fitted.response
+        response, time_order = self.fitted.response, self.y.order
         if not response.steps.size:
             return
-        sums = _Sums(response, self)
+        sums, at = _Sums(), lookup(response.steps, self.y.time, self.side)
         order = np.argsort(response.position, kind="stable")
         gain = response.jump - response.exposure * response.cumulated[response.position]
         n = float(self.fitted.learned_from.n)
         # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
-        passed = np.searchsorted(sums.at[self.y.order], response.position[order])
-        for block, before, cumulated in sums.running(self._uses(sums, parts)):
+        passed = np.searchsorted(at[time_order], response.position[order])
+        total, cumulated_total = np.zeros((2, 1))
+        for block, values in self._uses(sums, parts):
+            rows = time_order[block]
+            before = _from(total, values)
+            cumulated = _from(cumulated_total, values * response.cumulated[at[rows]][:, None])
+            total, cumulated_total = before[-1], cumulated[-1]
+            if response.drift.shape[1]:
+                moved = response.drift[at[rows]] + response.hazard[at[rows]][:, None] * self.covariates(rows)
+                sums.slope = sums.slope + moved.T @ values
             last = block.stop == self.n
             mine = np.searchsorted(passed, (block.start, self.n + 1 if last else block.stop))
             for part in row_blocks(int(mine[1] - mine[0]), before.shape[1]):
@@ -450,13 +455,17 @@ class _IPCWWeights(EventWeights):
                 rows, row = order[chosen], passed[chosen] - block.start
                 own, exposure = gain[rows, None], response.exposure[rows, None]
                 yield rows, -n * (own * before[row] + exposure * cumulated[row])
-        # What is known after the last block: the sums of all.
-        grid_at, from_time, until_time = sums.of_times()
+        # What is known after the last block: the sums of all, and of those seen event-free from and until each time.
+        grid_at, by_time = np.concatenate(sums.grid_at), np.concatenate(sums.by_time)
+        by_use = np.argsort(grid_at, kind="stable")
+        grid_at, by_time = grid_at[by_use], by_time[by_use]
+        from_time = _from(np.zeros(1), by_time[::-1])[::-1]
+        until_time = _from(np.zeros(1), by_time * response.cumulated[grid_at][:, None])
         passed = np.searchsorted(grid_at, response.position[order])
         for part in row_blocks(order.size, from_time.shape[1]):
             rows, row = order[part], passed[part]
             own, exposure = gain[rows, None], response.exposure[rows, None]
-            values = n * (own * (sums.total + from_time[row]) - exposure * until_time[row])
+            values = n * (own * (total + from_time[row]) - exposure * until_time[row])
             yield rows, values + response.coefficients[rows] @ sums.slope
 
     def _uses(self, sums: _Sums, parts: Iterator[Part]) -> Iterator[tuple[slice, FloatArray]]:
@@ -465,7 +474,7 @@ class _IPCWWeights(EventWeights):
         for part in parts:
             weights = part.status
             assert isinstance(weights, _IPCWWeights)
-            blocks = sums.of_part(weights, part.functionals)
+            blocks = weights._uses_of(sums, part.functionals)
             if weights is self:  # at all times: there is no other part
                 yield from blocks
                 continue
@@ -477,36 +486,25 @@ class _IPCWWeights(EventWeights):
             for block in row_blocks(*held.shape):
                 yield block, held[block]
 
-
-class _Sums:
-    """Sums over the uses of a hazard; all but those that run over events are complete when these are through."""
-
-    def __init__(self, response: HazardInfluence, weights: _IPCWWeights) -> None:
-        self.response, self._weights = response, weights
-        self.at = lookup(response.steps, weights.y.time, weights.side)
-        self.total: FloatArray | float = 0.0
-        self.slope: FloatArray | float = 0.0
-        self._grid_at, self._by_time = list[IntArray](), list[FloatArray]()
-
-    def of_part(self, part: _IPCWWeights, functionals: Functionals) -> Iterator[tuple[slice, FloatArray]]:
+    def _uses_of(self, sums: _Sums, functionals: Functionals) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of test subjects in the order of time, with what their events add; the rest is summed up by time."""
-        response, y = self.response, part.y
-        n_times = int(np.searchsorted(part.grid.sorted, part.valid_until))
-        times, weights = part.grid.sorted[:n_times], functionals.time_weights[:n_times]
+        response, y = self.fitted.response, self.y
+        n_times = int(np.searchsorted(self.grid.sorted, self.valid_until))
+        times, weights = self.grid.sorted[:n_times], functionals.time_weights[:n_times]
         n_models, p = len(functionals.gradients), response.drift.shape[1]
         # A weight that rests on the floor does not move with the hazard.
-        floor = part.fitted.adjustment.min_probability
+        floor = self.fitted.adjustment.min_probability
         ceiling = np.inf if floor is None else 1.0 / floor
         at_risk_sums, moments = np.zeros((n_models, n_times)), np.zeros((n_models, n_times, p))
         for block in row_blocks(y.order.size, max(n_times, functionals.size)):
             rows = y.order[block]
-            covariates, exposure = part.covariates(rows), part.exposure(rows, response.log_unit)[:, None]
+            covariates, exposure = self.covariates(rows), self.exposure(rows, response.log_unit)[:, None]
             # Nobody here is over before the late columns, or event-free after the early ones.
             late, early = np.searchsorted(times, y.time[rows[[0, -1]]])
-            at_risk = part.at_risk(rows, slice(0, early))
+            at_risk = self.at_risk(rows, slice(0, early))
             moves = (y.time[rows][:, None] > times[:early]) & (at_risk < ceiling)
             at_risk = at_risk * moves * exposure
-            at_events = part.at_event[rows][:, None]
+            at_events = self.at_event[rows][:, None]
             at_events = np.where(at_events < ceiling, at_events, 0.0) * exposure
             events = np.flatnonzero(at_events)
             at_event = at_events[events] * (y.time[rows[events]][:, None] <= times[late:])
@@ -520,42 +518,25 @@ class _Sums:
                 after = derivatives.part(slice(late, n_times)).event
                 values[events, m] = (at_event * after[events]) @ weights[late:]
             yield block, values.reshape(rows.size, functionals.size)
-        grid_at = np.searchsorted(response.steps, part.read_at[:n_times], "right")
+        grid_at = np.searchsorted(response.steps, self.read_at[:n_times], "right")
         drift = at_risk_sums[:, :, None] * response.drift[grid_at]
         drift += moments * response.hazard[grid_at][:, None]
-        self.slope = self.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
-        self._grid_at.append(grid_at)
-        self._by_time.append(
-            np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(n_times, functionals.size)
-        )
-
-    def running(
-        self, blocks: Iterator[tuple[slice, FloatArray]]
-    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Blocks in the order of time, and before each of their subjects the two running sums over events."""
-        response, order = self.response, self._weights.y.order
-        cumulated_total: FloatArray | float = 0.0
-        for block, values in blocks:
-            rows = order[block]
-            at = self.at[rows]
-            running = _from(self.total, values)
-            cumulated = _from(cumulated_total, values * response.cumulated[at][:, None])
-            self.total, cumulated_total = running[-1], cumulated[-1]
-            if response.drift.shape[1]:
-                moved = response.drift[at] + response.hazard[at][:, None] * self._weights.covariates(rows)
-                self.slope = self.slope + moved.T @ values
-            yield block, running, cumulated
-
-    def of_times(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return where those seen event-free use the hazard, sums of uses from each on, and of Γ at those before."""
-        grid_at, by_time = np.concatenate(self._grid_at), np.concatenate(self._by_time)
-        order = np.argsort(grid_at, kind="stable")
-        grid_at, by_time = grid_at[order], by_time[order]
-        cumulated = self.response.cumulated[grid_at][:, None]
-        return grid_at, _from(0.0, by_time[::-1])[::-1], _from(0.0, by_time * cumulated)
+        sums.slope = sums.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
+        sums.grid_at.append(grid_at)
+        by_time = np.einsum("mk,kf->kmf", at_risk_sums, weights)
+        sums.by_time.append(by_time.reshape(n_times, functionals.size))
 
 
-def _from(start: FloatArray | float, rows: FloatArray) -> FloatArray:
+@dataclass(eq=False)
+class _Sums:
+    """Sums over the uses of a hazard: by coefficient, and by time where those seen event-free use it."""
+
+    slope: FloatArray | float = 0.0
+    grid_at: list[IntArray] = field(default_factory=list)
+    by_time: list[FloatArray] = field(default_factory=list)
+
+
+def _from(start: FloatArray, rows: FloatArray) -> FloatArray:
     """Running sums before each of the rows, and after the last."""
     sums = np.empty((len(rows) + 1, rows.shape[1]))
     sums[0] = start
