@@ -70,26 +70,11 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    r"""Estimates by name, and what their errors are made of.
-
-    Examples
-    --------
-    Means of two columns over four subjects, each subject's deviation over √(n (n − 1)):
-
-    >>> import numpy as np
-    >>> data = np.array([[1.0, 2.0], [2.0, 2.0], [3.0, 5.0], [4.0, 7.0]])
-    >>> rows = (data - data.mean(axis=0)) / np.sqrt(4 * 3)
-    >>> means = Estimates(("a", "b"), data.mean(axis=0), rows)
-    >>> means.estimate("a")
-    Estimate(value=2.5, standard_error=0.645..., missing=None)
-    >>> means.differences([("a", "b")]).estimate("a - b")
-    Estimate(value=-1.5, standard_error=0.645..., missing=None)
-    """
+    r"""Estimates by name, and what their errors are made of."""
 
     names: tuple[str, ...]
     values: FloatArray
-    #: (R, S): independent parts of the errors, whose covariance is :math:`\sum_r r r'`. Of large samples, batches of
-    #: subjects (:func:`~cocensor.inference.influence.batched_rows`).
+    #: (R, S): independent parts of the errors, whose covariance is :math:`\sum_r r r'`; of large samples by batches.
     rows: FloatArray = field(repr=False)
     #: (B, S): the estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
     replicates: FloatArray | None = field(default=None, repr=False)
@@ -178,10 +163,9 @@ class Estimates:
 
         values = skill(self.values)
         replicates = None if self.replicates is None else skill(self.replicates)
+        errors = self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = (self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]) / (
-                best - self.values[at]
-            )
+            errors /= best - self.values[at]
         missing = self._missing_of(names, chosen, np.full(len(names), at))
         if self.values[at] == best:
             missing |= dict.fromkeys(names, f"the reference {reference} is as good as can be")
@@ -196,9 +180,8 @@ class Estimates:
             replicates = self.replicates[:, first] - self.replicates[:, second]
             errors = _errors_of(replicates)
         size, spread = np.abs(self.values), self.standard_errors
-        equal = _negligible(values, size[first], size[second]) & _negligible(
-            _lengths(errors), spread[first], spread[second]
-        )
+        equal = _negligible(values, size[first], size[second])
+        equal &= _negligible(_lengths(errors), spread[first], spread[second])
         values[equal], errors[:, equal] = 0.0, 0.0
         if replicates is not None:
             replicates[:, equal] = 0.0
@@ -224,30 +207,23 @@ class Estimates:
 
     def _missing_of(self, names: Sequence[str], *parts: Rows) -> dict[str, str]:
         """Why things made of several estimates have no interval: the first of their parts that has none."""
-        reasons = [
-            (name, self._why_missing(k)) for part in parts for name, k in zip(names, part, strict=True)
-        ]
-        return {name: why for name, why in reversed(reasons) if why is not None}
+        pairs = [pair for part in parts for pair in zip(names, part, strict=True)]
+        return {name: why for name, k in reversed(pairs) if (why := self._why_missing(k)) is not None}
 
 
 def _limits(
-    values: FloatArray,
-    standard_errors: FloatArray,
-    replicates: FloatArray | None,
-    confidence_level: float,
-    method: Method | None,
+    values: FloatArray, errors: FloatArray, replicates: FloatArray | None, level: float, method: Method | None
 ) -> tuple[FloatArray, FloatArray]:
     chosen = method or ("normal" if replicates is None else "percentile")
     check_choice(chosen, "method", ("normal", "percentile", "basic"))
-    quantile = normal_quantile(confidence_level)
+    reach = normal_quantile(level) * errors
     if chosen == "normal":
-        reach = quantile * standard_errors
         return values - reach, values + reach
     if replicates is None:
         raise ValueError(f"method must be 'normal' without bootstrap replicates, but is {chosen!r}.")
-    tail = (1.0 - confidence_level) / 2.0
+    tail = (1.0 - level) / 2.0
     ends = np.full((2, len(values)), np.nan)
-    for k in np.flatnonzero(~np.isnan(standard_errors)):
+    for k in np.flatnonzero(~np.isnan(errors)):
         column = replicates[:, k]
         ends[:, k] = np.quantile(column[~np.isnan(column)], [tail, 1.0 - tail])
     low, high = ends if chosen == "percentile" else 2.0 * values - ends[::-1]

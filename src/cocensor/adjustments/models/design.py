@@ -132,11 +132,9 @@ def imputation_design(
             notes.append(noted("scores_shrunk", n=rarer, free=free, scores=free + len(beyond)))
     sources = tuple(candidates[i] for i in kept)
     names, ridges = tuple(column.name for column in sources), tuple(column.ridge for column in sources)
-    matrix = np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0))
-    design = ImputationDesign(
-        matrix, names, varying, ridges, shrunk["time"], sources=sources, covariates=encoding
-    )
-    return design, tuple(notes)
+    matrix = np.column_stack([np.empty((len(y), 0)), *(values[i] for i in kept)])
+    acting = varying, ridges, shrunk["time"]
+    return ImputationDesign(matrix, names, *acting, sources=sources, covariates=encoding), tuple(notes)
 
 
 def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:
@@ -174,15 +172,14 @@ def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray)
 
 
 def _scores(
-    predicted: Predicted, y: Survival, score_times: ScoreTimes
+    predicted: Predicted, y: Survival, times: ScoreTimes
 ) -> tuple[dict[float | None, FloatArray], int]:
     """log(−log Ŝ(t)) by t (a risk score: at None), and how many were infinite and got an extreme of the others."""
     if isinstance(predicted, RiskScores):
         return ({None: predicted.risk} if spread_of(predicted.risk) else {}), 0
     scores, n_extreme = dict[float | None, FloatArray](), 0
-    is_auto = score_times == "auto"
-    first = _times(predicted, y, 1 if is_auto else score_times).tolist()
-    for t in [*first, *(_times(predicted, y, 3).tolist() if is_auto else ())]:
+    first = _times(predicted, y, 1 if times == "auto" else times).tolist()
+    for t in [*first, *(_times(predicted, y, 3).tolist() if times == "auto" else ())]:
         raw = raw_score(predicted, t)
         finite = raw[np.isfinite(raw)]
         if t in scores or not finite.size:
