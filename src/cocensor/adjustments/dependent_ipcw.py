@@ -17,7 +17,6 @@ from cocensor.adjustments.base import (
     Fitted,
     Hold,
     Need,
-    assumed_copula,
     check_hold,
     refuse_beyond,
 )
@@ -31,7 +30,6 @@ from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
-from cocensor.joint.settings import resolve_family
 from cocensor.warnings import HorizonWarning
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
@@ -90,17 +88,12 @@ class DependentIPCW(JointSettings, Adjustment):
     given: Literal["covariates"] | None = None
 
     def __post_init__(self) -> None:
-        self.check(self.copula)
         if self.given is not None:
             check_choice(self.given, "given", ("covariates",))
         elif self.model is not None:
             raise ValueError("model must be None unless given is 'covariates'.")
         check_hold(self.tail)
-        object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
-        if self.given is None:
-            CopulaGraphic(self.copula)  # refuses a copula without a graphic form
-        else:
-            resolve_family(self.copula)  # refuses what is no copula
+        object.__setattr__(self, "copula", self.checked(self.copula, self.given is not None))
 
     @property
     def assumption(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from cocensor._checks import check_choice, check_whole
 from cocensor._notes import Note, noted
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, assumed_copula, check_hold
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
@@ -144,18 +144,13 @@ class Imputation(JointSettings, Adjustment):
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
         check_hold(self.tail)
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
-        self.check(self.copula)
         if self.model is not None and self.given != ("covariates",):
             raise ValueError(
                 "model must be None unless given is 'covariates': it is fitted to the test outcomes."
             )
-        object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
-        if self.given:
-            resolve_family(self.copula)  # refuses what is no copula
-            if self.conditioning == "event_free":
-                raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
-        else:
-            CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+        object.__setattr__(self, "copula", self.checked(self.copula, bool(self.given)))
+        if self.given and self.conditioning == "event_free":
+            raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
         object.__setattr__(self, "hazard_ratio", as_hazard_ratio(self.hazard_ratio))
         if self.hazard_ratio is None:
             return

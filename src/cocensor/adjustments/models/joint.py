@@ -15,7 +15,7 @@ from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.base import Adjustment, Fitted, encoded
+from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
 from cocensor.adjustments.models.hazard_ratio import check_reasons, geometric_mean, later_ratios, resolve
@@ -26,6 +26,7 @@ from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
+from cocensor.estimators import CopulaGraphic
 from cocensor.joint.after_dropout import HazardRatio
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
@@ -123,7 +124,7 @@ class FittedJoint(Fitted):
         )
 
     def forget(self) -> None:
-        """The designs of the joint model."""
+        """Give back the designs of the joint model."""
         if self.joint.problem is not None:
             self.joint.problem.likelihood.forget()
 
@@ -162,13 +163,9 @@ class ImputationFromJoint(FittedJoint):
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
         assert self.y is not None
-        return replace(
-            self,
-            adjustment=adjustment,
-            joint=self.joint.resampled(rows, self.adjustment.copula),
-            y=self.y[rows],
-            design=None if self.design is None else self.design[rows],
-        )
+        joint = self.joint.resampled(rows, self.adjustment.copula)
+        design = None if self.design is None else self.design[rows]
+        return replace(self, adjustment=adjustment, joint=joint, y=self.y[rows], design=design)
 
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
@@ -243,16 +240,22 @@ class JointSettings:
     time_kind: AskedTimeKind = "auto"
     model: JointModel | None = None
 
-    def check(self, copula: Any) -> None:
-        """Refuse settings that no model can be fitted with, or a model beside a copula."""
+    def checked(self, copula: Any, given: bool) -> Any:
+        """Return the copula assumed; refuses settings that nothing can be fitted with, or a model beside a copula."""
         check_choice(self.time_kind, "time_kind", ("auto", "continuous", "grouped"))
         check_settings(self.margins, self.penalty, self.knots, self.time_kind)
-        if self.model is None:
-            return
-        if not isinstance(self.model, JointModel):
-            raise TypeError(f"model must be a JointModel, but is of type {type(self.model).__name__}.")
-        if copula is not None and copula != self.model.copula:
-            raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
+        if self.model is not None:
+            if not isinstance(self.model, JointModel):
+                raise TypeError(f"model must be a JointModel, but is of type {type(self.model).__name__}.")
+            if copula is not None and copula != self.model.copula:
+                raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
+            copula = self.model
+        copula = assumed_copula(copula)
+        if given:
+            resolve_family(copula)  # refuses what is no copula
+        else:
+            CopulaGraphic(copula)  # refuses a copula without a graphic form
+        return copula
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,15 +273,8 @@ class JointFit:
         if settings.model is not None:
             return cls(settings.model)
         try:
-            problem = JointProblem.of(
-                X,
-                y,
-                margins=settings.margins,
-                knots=settings.knots,
-                penalty=settings.penalty,
-                time_kind=settings.time_kind,
-            )
-            return cls(None, problem).with_copula(copula)
+            given = {name: getattr(settings, name) for name in ("margins", "knots", "penalty", "time_kind")}
+            return cls(None, JointProblem.of(X, y, **given)).with_copula(copula)
         except ValueError as error:
             missing = f"the joint model cannot be fitted to {sample}: {error}"
             if not y.n_events or (y.event | (y.time == y.t_max)).all():
@@ -316,9 +312,8 @@ class JointFit:
         if not self.optimum.converged:
             raise ValueError("the joint model did not converge.")
         if self.optimum.bound:
-            raise ValueError(
-                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
-            )
+            at = f"τ = {model.copula.tau:.2g}"
+            raise ValueError(f"the dependence of the joint model is at its bound, {at}.")
         return JointInfluence(self.problem, self.optimum, model)
 
     @property
