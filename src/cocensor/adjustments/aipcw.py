@@ -142,9 +142,8 @@ class AIPCW(Adjustment):
         y = Survival(y.time, y.event)  # whoever is censored is censored
         learners = resolved(self.event), resolved(self.dropout)
         place = places(y, matrix, self.seed)
-        margin = Nuisance(
-            matrix, y, "event", learners[0], place, dealt(place, y.event, self.folds), self.seed
-        )
+        fold = dealt(place, y.event, self.folds)
+        margin = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
         hazards = CrossFitted.of(margin, replace(margin, of="dropout", learners=learners[1]))
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
         return _FittedAIPCW(self, hazards, encoding, (*notes, models))

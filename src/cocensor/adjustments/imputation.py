@@ -145,21 +145,18 @@ class Imputation(JointSettings, Adjustment):
         check_hold(self.tail)
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
         if self.model is not None and self.given != ("covariates",):
-            raise ValueError(
-                "model must be None unless given is 'covariates': it is fitted to the test outcomes."
-            )
+            why = "it is fitted to the test outcomes"
+            raise ValueError(f"model must be None unless given is 'covariates': {why}.")
         object.__setattr__(self, "copula", self.checked(self.copula, bool(self.given)))
         if self.given and self.conditioning == "event_free":
             raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
         object.__setattr__(self, "hazard_ratio", as_hazard_ratio(self.hazard_ratio))
-        if self.hazard_ratio is None:
-            return
-        if not self.given:
-            raise ValueError("hazard_ratio must be None where nothing is given: it needs a joint model.")
-        if not (isinstance(self.copula, Copula) and self.copula.is_independence):
-            raise ValueError(
-                f"copula must be independence where there is a hazard_ratio, but is {self.copula!r}."
-            )
+        if self.hazard_ratio is not None:
+            if not self.given:
+                raise ValueError("hazard_ratio must be None where nothing is given: it needs a joint model.")
+            if not (isinstance(self.copula, Copula) and self.copula.is_independence):
+                rule = "copula must be independence where there is a hazard_ratio"
+                raise ValueError(f"{rule}, but is {self.copula!r}.")
 
     @property
     def assumption(self) -> str:
@@ -184,12 +181,9 @@ class Imputation(JointSettings, Adjustment):
                 "under observation."
             )
         stated = isinstance(self.copula, Copula)
-        copula = "the stated copula" if stated else f"a {self._family} copula with θ estimated"
+        family = resolve_family(self.copula)[0].name
+        copula = "the stated copula" if stated else f"a {family} copula with θ estimated"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
-
-    @property
-    def _family(self) -> str:
-        return resolve_family(self.copula)[0].name
 
     @property
     def needs(self) -> frozenset[Need]:

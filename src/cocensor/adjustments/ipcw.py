@@ -206,9 +206,8 @@ class _ByCurves:
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
         """G of each of ``rows`` at its own time."""
         before = np.nextafter(times, 0.0) if side == "left" else times
-        values = np.array(
-            [self.grid(t, row)[0, 0] for t, row in zip(before[:, None], rows[:, None], strict=True)]
-        )
+        pairs = zip(before[:, None], rows[:, None], strict=True)
+        values = np.array([self.grid(t, row)[0, 0] for t, row in pairs])
         return np.where((times == 0) & (side == "left"), 1.0, values)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from cocensor._checks import as_choice
 from cocensor.adjustments.aipcw import AIPCW
@@ -16,8 +16,7 @@ from cocensor.adjustments.margin_time import MarginTime
 from cocensor.copulas import Copula, Independence
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     label: str
     make: Callable[..., Adjustment]
     with_copula: bool

@@ -85,7 +85,6 @@ class Modelled:
         cut: IntArray,
         subject: FloatArray,
         time: FloatArray | None = None,
-        *,
         observed: bool = False,
     ) -> Self:
         """Return weights from the cut on with a factor for each of all subjects, and one for each time."""

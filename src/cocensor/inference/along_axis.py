@@ -108,11 +108,11 @@ def _walk_up(
     curves: list[AxisCurve], positions: FloatArray, position: float, sign: float
 ) -> tuple[float, float | None]:
     """From ``position`` on, the last where all intervals lie on one side, and where the first of them reaches 0."""
-    for following in positions[positions > position]:
+    for following in positions[positions > position].tolist():
         if _common_side(curves, following) != sign:
             lost = [_reaches_zero(curve, following, sign) for curve in curves if following in curve.positions]
             return position, min((at for at in lost if at is not None), default=None)
-        position = float(following)
+        position = following
     return position, None
 
 
@@ -196,9 +196,8 @@ def _undecided(curve: AxisCurve) -> list[tuple[float, float, Stretch]]:
     for run in runs:
         if not answered[run[0]]:
             continue
-        pieces = list[
-            tuple[float, float]
-        ]()  # of each point and its next, where the limits have 0 between them
+        # Between each point and its next, where the limits have 0 between them.
+        pieces = list[tuple[float, float]]()
         for pair in zip(run, [*run[1:], run[-1]], strict=True):
             at, high, low = (array[list(pair)] for array in (curve.positions, curve.high, curve.low))
             below, above = _not_negative(at, high), _not_negative(at, -low)

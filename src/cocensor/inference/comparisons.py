@@ -86,11 +86,8 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     maxima = np.empty(0)
     if count > 1:
         firsts = np.flatnonzero((spread > 0).any(axis=1)).tolist()
-        blocks = [
-            np.max([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts], axis=0)
-            for drawn in _draws(estimates)
-        ]
-        maxima = np.sort(np.concatenate(blocks))
+        sizes = ([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts] for drawn in _draws(estimates))
+        maxima = np.sort(np.concatenate([np.max(block, axis=0) for block in sizes]))
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
 
@@ -116,12 +113,8 @@ def may_be_best(
         return tuple(able)
     best = np.nanmin(with_error)
     leaders = [name for name, size in zip(estimates.names, with_error, strict=True) if size == best]
-    beaten = {
-        pair.b
-        for leader in leaders
-        for pair in _comparisons(estimates, leader, able)
-        if pair.better(direction, confidence_level) == leader
-    }
+    pairs = [pair for leader in leaders for pair in _comparisons(estimates, leader, able)]
+    beaten = {pair.b for pair in pairs if pair.better(direction, confidence_level) == pair.a}
     return tuple(name for name in able if name not in beaten)
 
 
@@ -158,10 +151,8 @@ def indistinguishable_from_best(
 
 def _comparisons(estimates: Estimates, a: str, others: Sequence[str]) -> list[Comparison]:
     differences = estimates.differences([(a, b) for b in others])
-    return [
-        Comparison(a, b, gap.value, gap.standard_error, gap.replicates, gap.missing)
-        for b, gap in zip(others, differences, strict=True)
-    ]
+    pairs = zip(others, differences, strict=True)
+    return [Comparison(a, b, d.value, d.standard_error, d.replicates, d.missing) for b, d in pairs]
 
 
 def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:

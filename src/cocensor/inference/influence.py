@@ -144,7 +144,7 @@ def influence(
 
     Where these are drawn from more, ``subsample`` says whose values they are; by default their own.
     """
-    return Influence(*(part for part, _ in _parts(status, values, y, subsample)))
+    return Influence(*(part for part, _ in _parts(status, values, y, subsample, batched=False)))
 
 
 def batched_rows(
@@ -156,12 +156,7 @@ def batched_rows(
 
 
 def _parts(
-    status: EventWeights,
-    values: Linearised,
-    y: Survival,
-    subsample: Subsample | None,
-    *,
-    batched: bool = False,
+    status: EventWeights, values: Linearised, y: Survival, subsample: Subsample | None, batched: bool
 ) -> list[tuple[FloatArray, int]]:
     """Independent parts of the errors, by subject or by batch, with the number of subjects that each stands for."""
     subsample = subsample or status.subsample
@@ -258,9 +253,8 @@ class _Fit(NamedTuple):
             return cls(sample, same, test, places(n))
         place, sizes = np.full(n, -1), test.sizes
         place[subsample.rows] = test.of
-        if (
-            subsample.n < n
-        ):  # those who were not drawn count: values are those of the ones drawn, the fit is not
+        if subsample.n < n:
+            # Those who were not drawn count: values are those of the ones drawn, and the fit is not.
             others = places(n - len(y))
             place[place < 0] = sizes.size + others.of
             sizes = np.concatenate((sizes, others.sizes))
@@ -274,9 +268,8 @@ def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[Floa
 
     def counted(parts: Iterator[Part]) -> Iterator[Part]:
         for part in parts:
-            test[:, part.places] += fit.of_test.sums(
-                _own(part.status, part.functionals), part.functionals.size
-            )
+            own = _own(part.status, part.functionals)
+            test[:, part.places] += fit.of_test.sums(own, part.functionals.size)
             yield part
 
     for places, lot in groupby(values.parts(status), _places):

@@ -119,9 +119,8 @@ class FittedJoint(Fitted):
 
     def with_copula(self, copula: Any) -> Fitted:
         """Return a fit under another copula, from the fits so far."""
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
+        adjustment, joint = self.adjustment.with_copula(copula), self.joint.with_copula(copula)
+        return replace(self, adjustment=adjustment, joint=joint)
 
     def forget(self) -> None:
         """Give back the designs of the joint model."""
@@ -212,12 +211,11 @@ class ImputationFromJoint(FittedJoint):
         """Refuse others than the subjects that were fitted to, where nothing says what they are given."""
         if self.y is None:
             raise ValueError("predictions are needed: the joint model conditions on them.")
-        n, others = len(self.y), "others need predictions"
-        if len(y) != n:
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}: {others}.")
+        n = len(self.y)
         if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
+            why = "their outcomes differ" if len(y) == n else f"has {len(y)}"
             raise ValueError(
-                f"y_test must hold the {n} subjects of the fit, but their outcomes differ: {others}."
+                f"y_test must hold the {n} subjects of the fit, but {why}: others need predictions."
             )
 
     @cached_property

@@ -227,9 +227,8 @@ class _Chain:
         if columns.start >= columns.stop:
             return None, None, None
         x_t = hazard_from_survival(at.s_t[columns])
-        x_c, before, after = (
-            hazard_from_survival(survival[subjects])[:, None] for survival in (at.s_c, at.before, at.after)
-        )
+        margins = (survival[subjects, None] for survival in (at.s_c, at.before, at.after))
+        x_c, before, after = map(hazard_from_survival, margins)
         at_t = kind.chance(self._copula, x_t[None], before, after)
         at_c = kind.chance(self._copula, x_c, before, after)
         after_cut = cut[:, None] <= np.arange(columns.start, columns.stop)
@@ -269,25 +268,19 @@ def given_censoring(
 
     ``event_survival`` gives S_E at some times; ``s_c``, ``above`` and ``below`` are S_E and S_C around each censoring.
     """
-    ended = ~(y.event | y.dropout)
+    ended, step = ~(y.event | y.dropout), above > below
 
-    def dropped_out(rows: Rows, columns: slice) -> FloatArray:
-        c = s_c[rows][:, None]
+    def q(rows: Rows, columns: slice) -> FloatArray:
+        """The chances of subjects of one kind."""
+        c, before, after = s_c[rows][:, None], above[rows][:, None], below[rows][:, None]
         # Before the cut nothing counts: there t may be before c.
         s = np.minimum(event_survival(rows, columns), c)
-        return given_dropout(copula, s, c, above[rows][:, None], below[rows][:, None])
+        return (
+            given_end(copula, s, c, after) if ended[rows[0]] else given_dropout(copula, s, c, before, after)
+        )
 
-    def outlasted(rows: Rows, columns: slice) -> FloatArray:
-        c = s_c[rows][:, None]
-        return given_end(copula, np.minimum(event_survival(rows, columns), c), c, below[rows][:, None])
-
-    step = above > below
-    kinds = (
-        (imputed & ~ended & step, dropped_out),
-        (imputed & ~ended & ~step, dropped_out),
-        (imputed & ended, outlasted),
-    )
-    return tuple(Modelled(np.flatnonzero(mask), cut[mask], q) for mask, q in kinds)
+    kinds = imputed & ~ended & step, imputed & ~ended & ~step, imputed & ended
+    return tuple(Modelled(np.flatnonzero(kind), cut[kind], q) for kind in kinds)
 
 
 # Below such changes of log ρ and of z over a step, a difference has lost its digits, and the middle is exact.
@@ -353,9 +346,8 @@ def _of_step(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after
     z, z_after = (-copula.log_cdf_hazard(x, y) for y in (before, after))
     log_e, log_e_after = copula.log_elasticity(z), copula.log_elasticity(z_after)
     # How far z rises and log ρ falls: never back, but for rounding.
-    gap, fall = (
-        np.maximum(rise, np.finfo(float).tiny) for rise in (z_after - z, z_after - z + log_e_after - log_e)
-    )
+    gap, tiny = z_after - z, np.finfo(float).tiny
+    fall, gap = np.maximum(gap + log_e_after - log_e, tiny), np.maximum(gap, tiny)
     flat = (fall < _FLAT) & (gap < _NARROW)
     log_w = copula.log_rise(before, after)
     log_lost = log1mexp(gap) - log_w
@@ -368,12 +360,9 @@ def _of_step(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after
         log_excess = np.where(flat, half, log_excess)
         log_excess_after = np.where(flat, -half, log_excess_after)
     unit, unit_after = copula.log_elasticity(before) - log_w, copula.log_elasticity(after) - log_w
-    return _Chance(
-        log,
-        -np.exp(copula.log_elasticity(x) + log_rate),
-        np.exp(unit) - np.exp(unit + log_excess),
-        np.exp(unit_after + log_excess_after) - np.exp(unit_after),
-    )
+    by_before = np.exp(unit) - np.exp(unit + log_excess)
+    by_after = np.exp(unit_after + log_excess_after) - np.exp(unit_after)
+    return _Chance(log, -np.exp(copula.log_elasticity(x) + log_rate), by_before, by_after)
 
 
 def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

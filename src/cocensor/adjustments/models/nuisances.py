@@ -70,10 +70,8 @@ def check_learners(learners: Any, name: str) -> Any:
         if isinstance(learner, str):
             check_choice(learner, name, ("cox", "forest") if several else ("auto", "cox", "forest"))
         elif isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
-            raise TypeError(
-                f"{name} must be 'auto', 'cox', 'forest', an object with fit and predict, or several of these, but is "
-                f"{learner!r}."
-            )
+            kinds = "'auto', 'cox', 'forest', an object with fit and predict, or several of these"
+            raise TypeError(f"{name} must be {kinds}, but is {learner!r}.")
     return tuple(learners) if several else learners
 
 
@@ -89,9 +87,8 @@ def resolved(learners: Learners) -> tuple[Learner, ...]:
 def in_words(learners: tuple[Learner, ...]) -> str:
     """Return what the learners are called."""
     names = {"cox": "a Cox model", "forest": "a random survival forest"}
-    return " and ".join(
-        names[learner] if isinstance(learner, str) else type(learner).__name__ for learner in learners
-    )
+    words = (names[learner] if isinstance(learner, str) else type(learner).__name__ for learner in learners)
+    return " and ".join(words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,9 +303,8 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     while kept.size:
         z = (x[:, kept] - centre[kept]) / scale[kept]
         axes = None
-        if z.shape[1] > len(
-            z
-        ):  # the effects of a ridge lie in the span of the subjects, which has fewer axes
+        if len(z) < z.shape[1]:
+            # Under a ridge the effects lie in the span of the subjects: the same model has fewer parameters.
             _, sizes, span = np.linalg.svd(z, full_matrices=False)
             axes = span[sizes > _NO_AXIS * sizes[0]].T
         model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y)
