@@ -192,17 +192,14 @@ class _IPCWFromJoint(FittedJoint):
 
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x
-        n, cut = len(y), grid.cut(y.time)
-        happened = y.event & (y.time <= grid.last)
+        n, cut, happened = len(y), grid.cut(y.time), y.event & (y.time <= grid.last)
         if whole.n_events == whole.n:
             # Everything is seen: nothing stands for anything else.
             return EventWeights(grid, cut)
         model = self.joint.needed
         X = model.covariates(x, n, "x_test", "y_test")
-        at_risk = AtRisk(model, grid.sorted, X)
-        outlast_t = np.asarray(self.outlast(grid.sorted))
-        weights = np.zeros(n)
-        t = y.time[happened]
+        at_risk, outlast_t = AtRisk(model, grid.sorted, X), np.asarray(self.outlast(grid.sorted))
+        weights, t = np.zeros(n), y.time[happened]
         weights[happened] = event_weights(model, t, X[happened]) / np.asarray(self.outlast(t, "left"))
 
         def waiting(rows: Rows, columns: slice) -> FloatArray:

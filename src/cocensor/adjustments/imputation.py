@@ -49,7 +49,6 @@ class Imputation(JointSettings, Adjustment):
           prediction, so neither covariates nor training data are needed. Each model has its own weights.
         - ``"predictions"``: the risk scores of all models at once, with one joint model, fitted to the test outcomes,
           and the same weights for all.
-
         - ``"everything"``: the predictions of all models, and the covariates where there are any, with one joint model,
           fitted to the test outcomes, and the same weights for all.
     copula : Copula, family, name, CopulaChoice or JointModel, optional

@@ -253,11 +253,7 @@ def uncertainty(
 ) -> Uncertainty:
     """Intervals of a score, or of a difference, over a range; NaN where a point has an estimate but no interval.
 
-    References
-    ----------
-    Imbens, G. W., Manski, C. F. (2004). Confidence intervals for partially identified parameters. Econometrica 72,
-    1845–1857. Vansteelandt, S., Goetghebeur, E., Kenward, M. G., Molenberghs, G. (2006). Ignorance and uncertainty
-    regions as inferential tools in a sensitivity analysis. Statistica Sinica 16, 953–979.
+    By Imbens and Manski (2004) and Vansteelandt et al. (2006), in ``docs/theory/references.md``.
     """
     chosen = _chosen_curves(curves, line)
     check_range(low, high, [float(at) for curve in chosen.values() for at in curve.positions])

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class _ImputedByJoint(EventWeights):
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
-        _ = self._influence  # refuses where it is not known how they move the model
+        _ = self.fitted.joint.influence  # refuses where it is not known how they move the model
         return self.fitted.y
 
     @property
@@ -64,7 +64,7 @@ class _ImputedByJoint(EventWeights):
     @property
     def interval_caveats(self) -> tuple[Note, ...]:
         """A cumulative hazard that only the constraint keeps from falling."""
-        return (noted("hazard_kept_from_falling"),) if self._influence.held else ()
+        return (noted("hazard_kept_from_falling"),) if self.fitted.joint.influence.held else ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
@@ -72,7 +72,7 @@ class _ImputedByJoint(EventWeights):
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""
-        influence = self._influence
+        influence = self.fitted.joint.influence
         sums: list[FloatArray] = []
         for part in parts:
             if isinstance(part.status, _ImputedByJoint):  # at times before all censorings nothing is imputed
@@ -100,10 +100,6 @@ class _ImputedByJoint(EventWeights):
         n_models = len(functionals.gradients)
         return parameter_gradient(model, self.q, self.z, imputed, gains, n_models, functionals.time_weights)
 
-    @property
-    def _influence(self) -> JointInfluence:
-        return self.fitted.joint.influence
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedJoint(Fitted):
@@ -113,9 +109,9 @@ class FittedJoint(Fitted):
     joint: JointFit
     y: Survival | None
 
-    def for_others(self) -> Fitted:
-        """The joint model."""
-        return replace(self, joint=self.joint.model_alone, y=None)
+    def for_others(self) -> Self:
+        """The joint model, which cannot be fitted again: nothing is known of its error."""
+        return replace(self, joint=JointFit(self.joint.model, missing=self.joint.missing), y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         """Return a fit under another copula, from the fits so far."""
@@ -139,11 +135,11 @@ class ImputationFromJoint(FittedJoint):
     #: The ratios of those who drop out later, as they are among the subjects fitted to.
     later: HazardRatio | None = None
 
-    def for_others(self) -> Fitted:
+    def for_others(self) -> Self:
         """The joint model, and how to read predictions."""
         later = None if self._later is None else replace(self._later, among=None)
         design = None if self.design is None else self.design[:0]
-        return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
+        return replace(super().for_others(), design=design, later=later)
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
         """Return the fit at independence with a hazard ratio."""
@@ -295,11 +291,6 @@ class JointFit:
             raise ValueError(FITTED_ELSEWHERE)
         weight = np.bincount(rows, minlength=len(self.problem.design))
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
-
-    @property
-    def model_alone(self) -> JointFit:
-        """The fit without the sample: it cannot be fitted again, and nothing is known of its error."""
-        return JointFit(self.model, missing=self.missing)
 
     @property
     def influence(self) -> JointInfluence:

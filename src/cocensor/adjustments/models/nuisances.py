@@ -126,10 +126,6 @@ class Nuisance:
     fold: IntArray
     seed: int
 
-    def drawn(self, rows: Rows) -> Nuisance:
-        """The sample of ``rows``, which stay in their folds."""
-        return replace(self, x=self.x[rows], y=self.y[rows], place=self.place[rows], fold=self.fold[rows])
-
     def model_without(self, k: int) -> HazardModel:
         """The hazard given covariates, from all folds but one, or from all."""
         kept = self.fold != k
@@ -207,10 +203,11 @@ class CrossFitted:
         return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
 
     def drawn(self, rows: Rows) -> CrossFitted:
-        """Return the same of ``rows`` of the sample."""
+        """Return the same of ``rows`` of the sample, which stay in their folds."""
         assert self.nuisances is not None
         event, dropout = self.nuisances
-        return self.of(event.drawn(rows), dropout.drawn(rows))
+        x, y, place, fold = event.x[rows], event.y[rows], event.place[rows], event.fold[rows]
+        return self.of(*(replace(margin, x=x, y=y, place=place, fold=fold) for margin in (event, dropout)))
 
     @property
     def for_others(self) -> CrossFitted:
