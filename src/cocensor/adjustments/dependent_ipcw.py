@@ -153,7 +153,8 @@ class _IPCWFromMargins(FittedMargin):
         # Whoever has no event that is seen is event-free at all times.
         cut = np.where(seen, grid.cut(y.time), grid.sorted.size)
         rest = Modelled.product(rows, cut[rows], 1.0 - weights, observed=True)
-        load = WeightLoad.nothing(grid.sorted.size, no_answer_from=rare)
+        nothing = np.zeros(grid.sorted.size)
+        load = WeightLoad(nothing, nothing, nothing, no_answer_from=rare)
         return EventWeights(grid, cut, event=((weights, None),), modelled=(rest,), load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -69,11 +69,6 @@ class WeightLoad:
     #: For how many weights, or subjects, something else stands in, and the first time of such a weight.
     n_replaced: int = 0
     replaced_from: float = np.inf
-
-    @classmethod
-    def nothing(cls, n_times: int, **counts: Any) -> Self:
-        """Return the load of weights whose size does not matter."""
-        return cls(*np.zeros((3, n_times)), **counts)
 
     def merge(self, other: Self) -> Self:
         """Return the load of the subjects of both."""

@@ -62,9 +62,9 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
     They are made by the symmetric root of the covariance, which is unique and moves little with its entries. Not so a
     triangular factor, where estimates depend on each other, as points of a curve with few parameters do: rounding would
     then decide what is drawn. Of fewer subjects than estimates each has a draw, the least influential first, so that
-    their order does not matter.
+    their order does not matter. NaN counts as 0.
     """
-    n_rows, size = rows.shape
+    (n_rows, size), rows = rows.shape, np.where(np.isnan(rows), 0.0, rows)
     if n_rows < size:
         factor = rows[np.argsort(np.square(rows).sum(axis=1))]
     else:  # the covariance itself is not formed: it would lose half of the digits

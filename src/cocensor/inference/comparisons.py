@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -86,7 +86,8 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     maxima = np.empty(0)
     if count > 1:
         firsts = np.flatnonzero((spread > 0).any(axis=1)).tolist()
-        sizes = ([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts] for drawn in _draws(estimates))
+        draws = normal_draws(estimates.errors)
+        sizes = ([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts] for drawn in draws)
         maxima = np.sort(np.concatenate([np.max(block, axis=0) for block in sizes]))
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
@@ -171,7 +172,7 @@ def _is_reached(
     reached = np.zeros(len(sizes), dtype=bool)
     left, enough = N_DRAWS, confidence_level * N_DRAWS
     below = dict.fromkeys(np.flatnonzero(~np.isnan(sizes)).tolist(), 0)
-    for drawn in _draws(estimates):
+    for drawn in normal_draws(estimates.errors):
         left -= drawn.shape[1]
         for m, count in [*below.items()]:
             # Z and −Z have one distribution.
@@ -182,10 +183,6 @@ def _is_reached(
         if not below:
             break
     return reached
-
-
-def _draws(estimates: Estimates) -> Iterator[FloatArray]:
-    return normal_draws(np.where(np.isnan(estimates.errors), 0.0, estimates.errors))
 
 
 def _z(drawn: FloatArray, spread: FloatArray, m: int) -> FloatArray:

@@ -320,7 +320,8 @@ def _of_survival(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, a
 def _of_end(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
     """C(S_E, S_C) with S_C after the censoring, an end of study."""
     z = -copula.log_cdf_hazard(x, after)
-    by_event, by_dropout = _by_both(copula, -copula.log_elasticity(z), x, after)
+    log_rate = -copula.log_elasticity(z)
+    by_event, by_dropout = (-np.exp(copula.log_elasticity(hazard) + log_rate) for hazard in (x, after))
     return _Chance(-z, by_event, None, by_dropout)
 
 
@@ -333,7 +334,7 @@ def _of_last(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after
 def _of_dropout(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
     """h2(S_E, S_C): a dropout between the steps of S_C."""
     log, log_rate = _density(copula, x, after)
-    by_event, by_dropout = _by_both(copula, log_rate, x, after)
+    by_event, by_dropout = (-np.exp(copula.log_elasticity(hazard) + log_rate) for hazard in (x, after))
     return _Chance(log, by_event, None, by_dropout)
 
 
@@ -370,10 +371,3 @@ def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[F
     z = -copula.log_cdf_hazard(x, y)
     log_e = copula.log_elasticity(z)
     return -z - log_e, copula.log_curvature(z) - log_e
-
-
-def _by_both(
-    copula: ArchimedeanCopula, log_rate: FloatArray, x: FloatArray, y: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return derivatives by x and y, from the log rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
-    return -np.exp(copula.log_elasticity(x) + log_rate), -np.exp(copula.log_elasticity(y) + log_rate)
