@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, Rows, check_length, check_number, check_whole, row_blocks
+from cocensor._checks import FloatArray, Rows, check_length, check_number, check_whole, row_blocks
 from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
@@ -166,9 +166,8 @@ class _FittedAIPCW(Fitted):
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x
         if x is None:
-            raise ValueError(
-                f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
-            )
+            needs = f"{self.adjustment!r} models event and censoring given covariates"
+            raise ValueError(f"x_test is needed: {needs}.")
         x, times = self.encoding.matrix(x, "x_test"), self.hazards.times
         check_length(x, "x_test", len(y), "y_test")
         refuse_beyond(self.adjustment.tail, grid.times, float(times[-1]), "times")
@@ -228,10 +227,23 @@ class _Augmented:
 
     def after(self, y: Survival, rows: Rows) -> Callable[[Rows, slice], FloatArray]:
         """The weights of ``rows`` after their observed times."""
+        # The hazard of each just before its event, or at its censoring, and its weight from then on.
         hazard, weight = np.zeros((2, len(y)))
+        # What is left from the last knot before; where there is none, from the start.
+        log_event = np.append(self.log_event, -np.inf)
+        log_dropout = np.append(self.log_dropout["right"], -np.inf)
         for part in row_blocks(rows.size, 1):
             own = rows[part]
-            hazard[own], weight[own] = self._when_seen(y.time[own], y.event[own], own)
+            t, event, w = y.time[own], y.event[own], np.ones(own.size)
+            last = lookup(self.knots, t, "left") - 1
+            for k, at_knot in enumerate(self._walk(own, int(last.max()) + 1)):
+                np.copyto(w, at_knot, where=last == k)
+            passed = self.event.over(log_event[last], own)
+            lifted = self._lifted(self.dropout.over(log_dropout[last], own))
+            until = self._lifted(self.dropout.at(t, own, "left"))
+            hazard[own] = np.where(event, self.event.at(t, own, "left"), self.event.at(t, own))
+            w = _stepped(w, hazard[own] - passed, 0.5 * (lifted + until))
+            weight[own] = np.where(event, w - 1.0 - until, w)
 
         def weights(rows: Rows, columns: slice) -> FloatArray:
             passed = self.event.over(self.log_event[self.place[columns]], rows[:, None])
@@ -239,22 +251,6 @@ class _Augmented:
             return weight[rows, None] * np.exp(-np.maximum(passed - hazard[rows, None], 0.0))
 
         return weights
-
-    def _when_seen(self, t: FloatArray, event: BoolArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """The hazard of each subject just before its event, or at its censoring, and its weight from then on."""
-        last = lookup(self.knots, t, "left") - 1
-        w = np.ones(rows.size)
-        for k, at_knot in enumerate(self._walk(rows, int(last.max()) + 1)):
-            np.copyto(w, at_knot, where=last == k)
-        # What is left from the last knot before; where there is none, from the start.
-        log_event = np.append(self.log_event, -np.inf)
-        log_dropout = np.append(self.log_dropout["right"], -np.inf)
-        passed = self.event.over(log_event[last], rows)
-        lifted = self._lifted(self.dropout.over(log_dropout[last], rows))
-        until = self._lifted(self.dropout.at(t, rows, "left"))
-        hazard = np.where(event, self.event.at(t, rows, "left"), self.event.at(t, rows))
-        w = _stepped(w, hazard - passed, 0.5 * (lifted + until))
-        return hazard, np.where(event, w - 1.0 - until, w)
 
     def _walk(self, rows: Rows, stop: int) -> Iterator[FloatArray]:
         """Return w at one knot after the other."""

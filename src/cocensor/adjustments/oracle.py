@@ -61,9 +61,9 @@ class _FittedOracle(Fitted):
         return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
-        y, times = sample.y, self.adjustment.event_times
-        refuse_part(y, whole, "event_times")
-        check_length(times, "event_times", len(y), "y_test")
+        times = self.adjustment.event_times
+        refuse_part(sample.y, whole, "event_times")
+        check_length(times, "event_times", len(sample), "y_test")
         return NothingFitted(grid, grid.cut(times))
 
 
