@@ -20,7 +20,7 @@ from cocensor.adjustments.base import (
     check_hold,
     refuse_beyond,
 )
-from cocensor.adjustments.models.joint import FittedJoint, JointFit, JointSettings, design_given
+from cocensor.adjustments.models.joint import FittedJoint, JointSettings
 from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import EventWeights, Modelled
@@ -112,13 +112,9 @@ class DependentIPCW(JointSettings, Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, x = sample.y, sample.x
-        outlast = _outlasting(y.risk_table)
+        y, outlast = sample.y, _outlasting(sample.y.risk_table)
         if self.given is not None:
-            notes: tuple[Note, ...] = ()
-            if self.model is None:
-                x, notes = design_given(x, "x_train", len(y), "y_train")
-            joint = JointFit.of(self, self.copula, x, y, "x_train and y_train")
+            joint, notes = self.given_covariates(self.copula, sample.x, y)
             return _IPCWFromJoint(self, joint, y, y.t_max, outlast, notes)
         margin, steps = CopulaGraphic(self.copula).fit(y), y.risk_table.margin("event")
         survival = margin.survival_.values

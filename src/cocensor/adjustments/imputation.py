@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
 from cocensor._checks import check_choice, check_whole
-from cocensor._notes import Note, noted
+from cocensor._notes import noted
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
-from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
+from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings
 from cocensor.adjustments.models.margins import ImputationFromMargins
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
@@ -210,13 +210,10 @@ class Imputation(JointSettings, Adjustment):
         if not self.given:
             return ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
-            notes: tuple[Note, ...] = ()
-            if self.model is None:
-                x, notes = design_given(x, "x_train", len(y), "y_train")
             check_reasons(self.hazard_ratio, y, "y_train")
-            fit = JointFit.of(self, self.copula, x, y, "x_train and y_train")
+            fit, notes = self.given_covariates(self.copula, x, y)
             return ImputationFromJoint(self, fit, y, notes=notes)
-        if "covariates" in self.given and x is None and self.model is None:
+        if "covariates" in self.given and x is None:
             raise ValueError("x_test is needed: the joint model conditions on covariates.")
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")

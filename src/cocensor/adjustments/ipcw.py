@@ -43,8 +43,6 @@ from cocensor.estimators.cox import from_log_hazard
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
 from cocensor.warnings import HorizonWarning
 
-Convention = Literal["left_limit", "scikit-survival"]
-
 
 class CensoringModel(Protocol):
     """Any estimator of survival given covariates, in scikit-survival's manner."""
@@ -102,7 +100,7 @@ class IPCW(Adjustment):
     """
 
     censoring: Literal["km", "cox"] | CensoringModel = "km"
-    convention: Convention = "left_limit"
+    convention: Literal["left_limit", "scikit-survival"] = "left_limit"
     min_probability: float | None = None
     tail: Hold = None
 

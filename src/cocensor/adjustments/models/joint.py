@@ -174,7 +174,15 @@ class ImputationFromJoint(FittedJoint):
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
         elif predictions is None:
-            self._check_subjects(y)
+            # Nothing says what others are given than the subjects that were fitted to.
+            if self.y is None:
+                raise ValueError("predictions are needed: the joint model conditions on them.")
+            n = len(self.y)
+            if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
+                why = "their outcomes differ" if len(y) == n else f"has {len(y)}"
+                raise ValueError(
+                    f"y_test must hold the {n} subjects of the fit, but {why}: others need predictions."
+                )
             z = self.design.matrix
         else:
             z = self.design.matrix_of(len(y), x, predictions)
@@ -202,17 +210,6 @@ class ImputationFromJoint(FittedJoint):
                 stacklevel=3,
             )
         return np.inf
-
-    def _check_subjects(self, y: Survival) -> None:
-        """Refuse others than the subjects that were fitted to, where nothing says what they are given."""
-        if self.y is None:
-            raise ValueError("predictions are needed: the joint model conditions on them.")
-        n = len(self.y)
-        if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
-            why = "their outcomes differ" if len(y) == n else f"has {len(y)}"
-            raise ValueError(
-                f"y_test must hold the {n} subjects of the fit, but {why}: others need predictions."
-            )
 
     @cached_property
     def _later(self) -> HazardRatio | None:
@@ -250,6 +247,13 @@ class JointSettings:
         else:
             CopulaGraphic(copula)  # refuses a copula without a graphic form
         return copula
+
+    def given_covariates(self, copula: Any, x: Any, y: Survival) -> tuple[JointFit, tuple[Note, ...]]:
+        """Return the joint model of the training sample, and what was left out of its covariates."""
+        notes: tuple[Note, ...] = ()
+        if self.model is None:
+            x, notes = design_given(x, "x_train", len(y), "y_train")
+        return JointFit.of(self, copula, x, y, "x_train and y_train"), notes
 
 
 @dataclass(frozen=True, eq=False)

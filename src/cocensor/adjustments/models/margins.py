@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival, log1mexp
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.gradient import Functionals
@@ -25,8 +25,6 @@ from cocensor.estimators.margin_influence import MarginGradient, PullBack
 
 if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
-
-_SIDES: tuple[Side, Side] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +71,8 @@ class ImputationFromMargins(FittedMargin):
             dropped, ended = imputed & y.dropout, imputed & ~y.dropout
             if dropped.any():
                 before[dropped], after[dropped] = margin.dropout_limits(c[dropped])
-            before[ended], after[ended] = (margin.dropout_survival(c[ended], side) for side in _SIDES)
+            before[ended] = margin.dropout_survival(c[ended], "left")
+            after[ended] = margin.dropout_survival(c[ended])
             last = after == 0
             # Where everybody had dropped out by an end of study, the last moment before that stands in.
             after[ended & last] = before[ended & last]
