@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cocensor._checks import FloatArray, Rows, as_times, as_vector, check_length, read_only
+from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.models.margins import given_censoring
 from cocensor.adjustments.samples import Resample
@@ -125,12 +125,8 @@ class _FittedLaw(Fitted):
         refuse_part(y, whole, "the law of the simulation")
         cut, unknown = cut_where_unknown(y, grid)
         s_t, s_c = law.event_survival(grid.sorted), law.event_survival_at(y.time)
-        below = law.dropout_survival_at(y.time)
-        above = law.dropout_survival_at(np.nextafter(y.time, 0.0))
-        above = np.where(above - below > _STEP, above, below)
-
-        def event_survival(rows: Rows, columns: slice) -> FloatArray:
-            return s_t[rows, columns]
-
-        modelled = given_censoring(y, cut, unknown, law.copula, event_survival, s_c, above, below)
+        after = law.dropout_survival_at(y.time)
+        before = law.dropout_survival_at(np.nextafter(y.time, 0.0))
+        at_c = np.stack((s_c, np.where(before - after > _STEP, before, after), after))
+        modelled = given_censoring(y, cut, unknown, law.copula, s_t, at_c)
         return NothingFitted(grid, cut, modelled=modelled)

@@ -59,14 +59,13 @@ class ImputationFromMargins(FittedMargin):
         refuse_beyond(tail, grid.times, margin.support_, "times")
         refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
         s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
-        s_c, before, after = np.ones((3, len(y)))
+        s_c, before, after = at_c = np.ones((3, len(y)))
         s_c[imputed] = margin.predict(y.time[imputed], tail="last")
         if (s_c == 0).any():
             rule = "y_test must not be censored after the training curve has reached 0"
             refuse_first(s_c == 0, y.time, rule)
-        dropout = self.adjustment.conditioning == "dropout" and not margin.copula.is_independence
-        last = np.zeros(len(y), dtype=bool)
-        if dropout:
+        last: BoolArray | None = None
+        if self.adjustment.conditioning == "dropout" and not margin.copula.is_independence:
             c = np.minimum(y.time, margin.t_max_)  # held there, where the tail allows it
             dropped, ended = imputed & y.dropout, imputed & ~y.dropout
             if dropped.any():
@@ -76,17 +75,14 @@ class ImputationFromMargins(FittedMargin):
             last = after == 0
             # Where everybody had dropped out by an end of study, the last moment before that stands in.
             after[ended & last] = before[ended & last]
-            modelled = given_censoring(
-                y, cut, imputed, margin.copula, lambda _, columns: s_t[columns], s_c, before, after
-            )
+            modelled = given_censoring(y, cut, imputed, margin.copula, s_t, at_c)
         else:
             rows = np.flatnonzero(imputed)
             modelled = (Modelled.product(rows, cut[rows], 1.0 / s_c, s_t),)
         if self.y is None:
             return EventWeights(grid, cut, modelled=modelled)
-        at: dict[str, Any] = {"s_t": s_t, "s_c": s_c, "before": before, "after": after, "last": last}
-        parts: dict[str, Any] = {"modelled": modelled, "imputed": imputed, "dropout": dropout}
-        return _ImputedFromMargins(grid, cut, fitted=self, y=y, **parts, **at)
+        at: dict[str, Any] = {"s_t": s_t, "at_c": at_c, "last": last}
+        return _ImputedFromMargins(grid, cut, modelled=modelled, fitted=self, y=y, imputed=imputed, **at)
 
     @cached_property
     def pull(self) -> PullBack:
@@ -97,21 +93,16 @@ class ImputationFromMargins(FittedMargin):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _ImputedFromMargins(EventWeights):
-    """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins.
-
-    These are S_E at the sorted times and at each censoring, and S_C ``before`` and ``after`` it, unless ``dropout`` is
-    forgotten; ``last`` says where everybody has dropped out by then.
-    """
+    """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins."""
 
     fitted: ImputationFromMargins
     y: Survival
     imputed: BoolArray
-    dropout: bool
+    #: S_E at the sorted times; by subject, S_E at its censoring, and S_C before and after that.
     s_t: FloatArray
-    s_c: FloatArray
-    before: FloatArray
-    after: FloatArray
-    last: BoolArray
+    at_c: FloatArray
+    #: Where everybody has dropped out by then; None where dropout is forgotten.
+    last: BoolArray | None
 
     @property
     def sample(self) -> Survival | None:
@@ -122,12 +113,13 @@ class _ImputedFromMargins(EventWeights):
     def hazard_ratio(self) -> float | None:
         """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
         dropped, copula = self.imputed & self.y.dropout, self.fitted.margin.copula
-        if not self.dropout:
+        if self.last is None:
             return 1.0 if copula.is_independence and dropped.any() else None
-        middle = 0.5 * (self.before + self.after)
+        s_c, before, after = self.at_c
+        middle = 0.5 * (before + after)
         # Where a margin is 1 still, nothing is known of its hazard.
-        rows = np.flatnonzero(dropped & (self.s_c < 1) & (middle < 1))
-        x, y = hazard_from_survival(self.s_c[rows]), hazard_from_survival(middle[rows])
+        rows = np.flatnonzero(dropped & (s_c < 1) & (middle < 1))
+        x, y = hazard_from_survival(s_c[rows]), hazard_from_survival(middle[rows])
         with np.errstate(all="ignore"):
             log_ratio = copula.log_cross_ratio_hazard(x, y)
         return geometric_mean(log_ratio)
@@ -176,9 +168,9 @@ class _Chain:
 
     def _by_form(self, pull: PullBack) -> Iterator[_SameForm]:
         at, y = self._weights, self._weights.y
-        step = at.before > at.after
+        step = at.at_c[1] > at.at_c[2]
         forms: tuple[tuple[bool | BoolArray, _ChanceOf], ...] = ((True, _of_survival),)
-        if at.dropout:
+        if at.last is not None:
             forms = (
                 (at.last, _of_last),
                 (~at.last & ~y.dropout, _of_end),
@@ -205,7 +197,9 @@ class _Chain:
                 for total, values in zip((event, before, after), self._of(kind, some), strict=True):
                     if values is not None:
                         total[at[starts]] += np.add.reduceat(values, starts, axis=0)
-        return MarginGradient(event, before, after) if self._weights.dropout else MarginGradient(event)
+        if self._weights.last is None:
+            return MarginGradient(event)
+        return MarginGradient(event, before, after)
 
     def at_times(self, rows: slice) -> MarginGradient:
         """Return gradients by S_E at the times, and by S_C after its first step where that stands in."""
@@ -226,8 +220,7 @@ class _Chain:
         if columns.start >= columns.stop:
             return None, None, None
         x_t = hazard_from_survival(at.s_t[columns])
-        margins = (survival[subjects, None] for survival in (at.s_c, at.before, at.after))
-        x_c, before, after = map(hazard_from_survival, margins)
+        x_c, before, after = hazard_from_survival(at.at_c[:, subjects, None])
         at_t = kind.chance(self._copula, x_t[None], before, after)
         at_c = kind.chance(self._copula, x_c, before, after)
         after_cut = cut[:, None] <= np.arange(columns.start, columns.stop)
@@ -254,29 +247,23 @@ class _Chain:
 
 
 def given_censoring(
-    y: Survival,
-    cut: IntArray,
-    imputed: BoolArray,
-    copula: Copula,
-    event_survival: Callable[[Rows, slice], FloatArray],
-    s_c: FloatArray,
-    above: FloatArray,
-    below: FloatArray,
+    y: Survival, cut: IntArray, imputed: BoolArray, copula: Copula, s_t: FloatArray, at_c: FloatArray
 ) -> tuple[Modelled, ...]:
     """Return the chances of those ``imputed``, given C = c after a dropout and C > c after an end of study.
 
-    ``event_survival`` gives S_E at some times; ``s_c``, ``above`` and ``below`` are S_E and S_C around each censoring.
+    ``s_t`` is S_E at the sorted times, for all subjects or by subject; ``at_c`` are S_E at each censoring, and S_C
+    before and after it.
     """
-    ended, step = ~(y.event | y.dropout), above > below
+    ended, step = ~(y.event | y.dropout), at_c[1] > at_c[2]
 
     def q(rows: Rows, columns: slice) -> FloatArray:
         """The chances of subjects of one kind."""
-        c, before, after = s_c[rows][:, None], above[rows][:, None], below[rows][:, None]
+        c, before, after = at_c[:, rows, None]
         # Before the cut nothing counts: there t may be before c.
-        s = np.minimum(event_survival(rows, columns), c)
-        return (
-            given_end(copula, s, c, after) if ended[rows[0]] else given_dropout(copula, s, c, before, after)
-        )
+        s = np.minimum(s_t[columns] if s_t.ndim == 1 else s_t[rows, columns], c)
+        if ended[rows[0]]:
+            return given_end(copula, s, c, after)
+        return given_dropout(copula, s, c, before, after)
 
     kinds = imputed & ~ended & step, imputed & ~ended & ~step, imputed & ended
     return tuple(Modelled(np.flatnonzero(kind), cut[kind], q) for kind in kinds)
