@@ -12,14 +12,7 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows, check_choice, row_blocks
 from cocensor._notes import Note
 from cocensor._numerics import hazard_from_log, lookup
-from cocensor.adjustments.base import (
-    Adjustment,
-    Fitted,
-    Hold,
-    Need,
-    check_hold,
-    refuse_beyond,
-)
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.models.joint import FittedJoint, JointSettings
 from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.samples import Resample
