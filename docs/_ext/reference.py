@@ -37,7 +37,7 @@ PLUMBING = {
     "CopulaChoice": "profile_is_quick",
     "DCalibration": "of_gaps",
     "JointModel": "covariates",
-    "JointSettings": "check",
+    "JointSettings": "checked given_covariates",
     "MarginEstimator": "dropout_limits without_sample",
     "Modelled": "in_order",
     "Plan": "takes_copula under",

@@ -244,15 +244,11 @@ def test_a_prediction_of_0_or_1_gets_the_extremes_of_the_subjects_fitted_to():
     np.testing.assert_array_equal(matrix[:, at], [own.max(), own.min()])
 
 
-def test_scores_of_others_are_centred_by_the_folds_of_the_fit():
+def test_a_fit_to_out_of_fold_predictions_has_no_others():
     y, _, predictions = subjects(9)
     folds = np.where(np.arange(N) < 150, "one", "two")
     fitted = cc.Imputation("predictions").fit(y, None, predictions, folds)
     rows = np.r_[3:8, 300:303]
-    matrix = fitted.design.matrix_of(8, None, some(predictions, rows), folds[rows])
-    np.testing.assert_allclose(matrix, fitted.design.matrix[rows], rtol=1e-12)
-    given = (8, None, some(predictions, rows))
-    refuses(lambda: fitted.design.matrix_of(*given, np.repeat("three", 8)), "folds", "'three'")
     refuses(lambda: fitted.weights(y[rows], GRID, None, some(predictions, rows)), "folds")
 
 

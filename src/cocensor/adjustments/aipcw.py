@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, Rows, check_length, check_number, check_whole, row_blocks
+from cocensor._checks import FloatArray, Rows, check_length, check_number, check_whole, row_blocks
 from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
@@ -16,8 +16,11 @@ from cocensor.adjustments.models.nuisances import (
     CrossFitted,
     Hazard,
     Learners,
+    Nuisance,
     check_learners,
+    dealt,
     in_words,
+    places,
     resolved,
 )
 from cocensor.adjustments.samples import Resample
@@ -138,7 +141,10 @@ class AIPCW(Adjustment):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
         learners = resolved(self.event), resolved(self.dropout)
-        hazards = CrossFitted.to(matrix, y, learners, self.folds, self.seed)
+        place = places(y, matrix, self.seed)
+        fold = dealt(place, y.event, self.folds)
+        margin = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
+        hazards = CrossFitted.of(margin, replace(margin, of="dropout", learners=learners[1]))
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
         return _FittedAIPCW(self, hazards, encoding, (*notes, models))
 
@@ -157,14 +163,11 @@ class _FittedAIPCW(Fitted):
         """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
         return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x
         if x is None:
-            raise ValueError(
-                f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
-            )
+            needs = f"{self.adjustment!r} models event and censoring given covariates"
+            raise ValueError(f"x_test is needed: {needs}.")
         x, times = self.encoding.matrix(x, "x_test"), self.hazards.times
         check_length(x, "x_test", len(y), "y_test")
         refuse_beyond(self.adjustment.tail, grid.times, float(times[-1]), "times")
@@ -178,17 +181,13 @@ class _FittedAIPCW(Fitted):
         modelled = []
         for rows, event, dropout in self.hazards.parts(y, x):
             curves = _Augmented(event, dropout, knots, grid.sorted, largest_hazard)
-            lifted += int(
-                (dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest_hazard).sum()
-            )
+            hazard = dropout.at(np.minimum(y.time[rows], grid.last), rows, "left")
+            lifted += int((hazard > largest_hazard).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])
-            modelled += [
-                Modelled(rows, cut[rows], curves.before, before=True),
-                Modelled(rows, cut[rows], after),
-            ]
-        weights = EventWeights(
-            grid, np.zeros_like(cut), event_free=(), modelled=tuple(modelled), notes=self.notes
-        )
+            modelled.append(Modelled(rows, cut[rows], curves.before, before=True))
+            modelled.append(Modelled(rows, cut[rows], after))
+        parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes}
+        weights = EventWeights(grid, np.zeros_like(cut), event_free=(), **parts)
         total, largest, unseen = np.zeros((3, grid.sorted.size))
         for _, a, b in weights.blocks():
             size = np.abs(a) + np.abs(b)
@@ -209,10 +208,7 @@ class _FittedAIPCW(Fitted):
 
 
 class _Augmented:
-    """The weights of subjects whose hazards have the same baselines; integrals run over knots.
-
-    ``times``, sorted, are those of the knots at which there are weights. Hazards of dropout are at most ``largest``.
-    """
+    """The weights at some of the knots of subjects whose hazards have the same baselines; integrals run over knots."""
 
     def __init__(
         self, event: Hazard, dropout: Hazard, knots: FloatArray, times: FloatArray, largest: float
@@ -231,10 +227,23 @@ class _Augmented:
 
     def after(self, y: Survival, rows: Rows) -> Callable[[Rows, slice], FloatArray]:
         """The weights of ``rows`` after their observed times."""
+        # The hazard of each just before its event, or at its censoring, and its weight from then on.
         hazard, weight = np.zeros((2, len(y)))
+        # What is left from the last knot before; where there is none, from the start.
+        log_event = np.append(self.log_event, -np.inf)
+        log_dropout = np.append(self.log_dropout["right"], -np.inf)
         for part in row_blocks(rows.size, 1):
             own = rows[part]
-            hazard[own], weight[own] = self._when_seen(y.time[own], y.event[own], own)
+            t, event, w = y.time[own], y.event[own], np.ones(own.size)
+            last = lookup(self.knots, t, "left") - 1
+            for k, at_knot in enumerate(self._walk(own, int(last.max()) + 1)):
+                np.copyto(w, at_knot, where=last == k)
+            passed = self.event.over(log_event[last], own)
+            lifted = self._lifted(self.dropout.over(log_dropout[last], own))
+            until = self._lifted(self.dropout.at(t, own, "left"))
+            hazard[own] = np.where(event, self.event.at(t, own, "left"), self.event.at(t, own))
+            w = _stepped(w, hazard[own] - passed, 0.5 * (lifted + until))
+            weight[own] = np.where(event, w - 1.0 - until, w)
 
         def weights(rows: Rows, columns: slice) -> FloatArray:
             passed = self.event.over(self.log_event[self.place[columns]], rows[:, None])
@@ -242,22 +251,6 @@ class _Augmented:
             return weight[rows, None] * np.exp(-np.maximum(passed - hazard[rows, None], 0.0))
 
         return weights
-
-    def _when_seen(self, t: FloatArray, event: BoolArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """The hazard of each subject just before its event, or at its censoring, and its weight from then on."""
-        last = lookup(self.knots, t, "left") - 1
-        w = np.ones(rows.size)
-        for k, at_knot in enumerate(self._walk(rows, int(last.max()) + 1)):
-            np.copyto(w, at_knot, where=last == k)
-        # What is left from the last knot before; where there is none, from the start.
-        log_event = np.append(self.log_event, -np.inf)
-        log_dropout = np.append(self.log_dropout["right"], -np.inf)
-        passed = self.event.over(log_event[last], rows)
-        lifted = self._lifted(self.dropout.over(log_dropout[last], rows))
-        until = self._lifted(self.dropout.at(t, rows, "left"))
-        hazard = np.where(event, self.event.at(t, rows, "left"), self.event.at(t, rows))
-        w = _stepped(w, hazard - passed, 0.5 * (lifted + until))
-        return hazard, np.where(event, w - 1.0 - until, w)
 
     def _walk(self, rows: Rows, stop: int) -> Iterator[FloatArray]:
         """Return w at one knot after the other."""

@@ -95,11 +95,7 @@ class Adjustment(ABC):
         return replace(value, copula=copula)
 
     def fit(
-        self,
-        y: Any,
-        x: Any = None,
-        predictions: Mapping[str, Predicted] | None = None,
-        folds: Any = None,
+        self, y: Any, x: Any = None, predictions: Mapping[str, Predicted] | None = None, folds: Any = None
     ) -> Fitted:
         """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
 

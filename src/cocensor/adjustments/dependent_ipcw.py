@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,26 +12,17 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows, check_choice, row_blocks
 from cocensor._notes import Note
 from cocensor._numerics import hazard_from_log, lookup
-from cocensor.adjustments.base import (
-    Adjustment,
-    Fitted,
-    Hold,
-    Need,
-    assumed_copula,
-    check_hold,
-    refuse_beyond,
-)
-from cocensor.adjustments.models.joint import FittedJoint, JointFit, JointSettings, design_given
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.models.joint import FittedJoint, JointSettings
 from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import EventWeights, Modelled
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.data import RiskTable, Sample, StepFunction, Survival
+from cocensor.data import RiskTable, Sample, StepFunction
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
-from cocensor.joint.settings import resolve_family
 from cocensor.warnings import HorizonWarning
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
@@ -90,17 +81,12 @@ class DependentIPCW(JointSettings, Adjustment):
     given: Literal["covariates"] | None = None
 
     def __post_init__(self) -> None:
-        self.check(self.copula)
         if self.given is not None:
             check_choice(self.given, "given", ("covariates",))
         elif self.model is not None:
             raise ValueError("model must be None unless given is 'covariates'.")
         check_hold(self.tail)
-        object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
-        if self.given is None:
-            CopulaGraphic(self.copula)  # refuses a copula without a graphic form
-        else:
-            resolve_family(self.copula)  # refuses what is no copula
+        object.__setattr__(self, "copula", self.checked(self.copula, self.given is not None))
 
     @property
     def assumption(self) -> str:
@@ -119,14 +105,19 @@ class DependentIPCW(JointSettings, Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, x = sample.y, sample.x
-        if self.given is None:
-            return _IPCWFromMargins.to(y, self)
-        notes: tuple[Note, ...] = ()
-        if self.model is None:
-            x, notes = design_given(x, "x_train", len(y), "y_train")
-        joint = JointFit.of(self, self.copula, x, y, "x_train and y_train")
-        return _IPCWFromJoint.to(y, self, joint, notes)
+        y, outlast = sample.y, _outlasting(sample.y.risk_table)
+        if self.given is not None:
+            joint, notes = self.given_covariates(self.copula, sample.x, y)
+            return _IPCWFromJoint(self, joint, y, y.t_max, outlast, notes)
+        margin, steps = CopulaGraphic(self.copula).fit(y), y.risk_table.margin("event")
+        survival = margin.survival_.values
+        # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
+        step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
+        left = np.exp(-steps.hazard) * (1.0 - steps.fraction)
+        outlasts = np.asarray(outlast(steps.times, "left"))
+        rare = step_weights * SMALLEST_CHANCE > outlasts
+        rare |= left * outlasts < SMALLEST_CHANCE * survival
+        return _IPCWFromMargins(self, y, margin, outlast, step_weights, _first(steps.times, rare))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,21 +129,7 @@ class _IPCWFromMargins(FittedMargin):
     #: The first training event that is seen with too small a chance.
     rare_from: float
 
-    @classmethod
-    def to(cls, y: Survival, adjustment: DependentIPCW) -> _IPCWFromMargins:
-        margin, outlast = CopulaGraphic(adjustment.copula).fit(y), _outlasting(y.risk_table)
-        steps, survival = y.risk_table.margin("event"), margin.survival_.values
-        # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
-        step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
-        left = np.exp(-steps.hazard) * (1.0 - steps.fraction)
-        outlasts = np.asarray(outlast(steps.times, "left"))
-        rare = step_weights * SMALLEST_CHANCE > outlasts
-        rare |= left * outlasts < SMALLEST_CHANCE * survival
-        return cls(adjustment, y, margin, outlast, step_weights, _first(steps.times, rare))
-
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
         refuse_beyond(tail, grid.times, margin.support_, "times")
         seen = y.event & (y.time <= grid.last)
@@ -165,9 +142,9 @@ class _IPCWFromMargins(FittedMargin):
         # Whoever has no event that is seen is event-free at all times.
         cut = np.where(seen, grid.cut(y.time), grid.sorted.size)
         rest = Modelled.product(rows, cut[rows], 1.0 - weights, observed=True)
-        load = WeightLoad.nothing(grid.sorted.size, no_answer_from=rare)
-        had = ((weights, None),)
-        return EventWeights(grid, cut, event=had, modelled=(rest,), load=load)
+        nothing = np.zeros(grid.sorted.size)
+        load = WeightLoad(nothing, nothing, nothing, no_answer_from=rare)
+        return EventWeights(grid, cut, event=((weights, None),), modelled=(rest,), load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -197,33 +174,22 @@ class _IPCWFromJoint(FittedJoint):
     outlast: StepFunction
     notes: tuple[Note, ...] = ()
 
-    @classmethod
-    def to(
-        cls, y: Survival, adjustment: DependentIPCW, joint: JointFit, notes: tuple[Note, ...]
-    ) -> _IPCWFromJoint:
-        return cls(adjustment, joint, y, y.t_max, _outlasting(y.risk_table), notes)
-
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         assert self.y is not None
         rows = resample.fitted_to(self.adjustment)
-        joint = self.joint.resampled(rows, self.adjustment.copula)
-        return self.to(self.y[rows], self.adjustment, joint, self.notes)
+        joint, y = self.joint.resampled(rows, self.adjustment.copula), self.y[rows]
+        return replace(self, joint=joint, y=y, t_max=y.t_max, outlast=_outlasting(y.risk_table))
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x
-        n, cut = len(y), grid.cut(y.time)
-        happened = y.event & (y.time <= grid.last)
+        n, cut, happened = len(y), grid.cut(y.time), y.event & (y.time <= grid.last)
         if whole.n_events == whole.n:
             # Everything is seen: nothing stands for anything else.
             return EventWeights(grid, cut)
         model = self.joint.needed
         X = model.covariates(x, n, "x_test", "y_test")
-        at_risk = AtRisk(model, grid.sorted, X)
-        outlast_t = np.asarray(self.outlast(grid.sorted))
-        weights = np.zeros(n)
-        t = y.time[happened]
+        at_risk, outlast_t = AtRisk(model, grid.sorted, X), np.asarray(self.outlast(grid.sorted))
+        weights, t = np.zeros(n), y.time[happened]
         weights[happened] = event_weights(model, t, X[happened]) / np.asarray(self.outlast(t, "left"))
 
         def waiting(rows: Rows, columns: slice) -> FloatArray:
@@ -244,16 +210,9 @@ class _IPCWFromJoint(FittedJoint):
             unseen += np.einsum("ij,ij->j", survival, hardly)
             free += survival.sum(axis=0)
         load = WeightLoad(free, np.zeros(grid.sorted.size), unseen, rare_from)
-        return EventWeights(
-            grid,
-            cut,
-            event_free=(),
-            event=((weights, None),),
-            modelled=(Modelled(np.arange(n), cut, waiting, before=True, observed=True),),
-            load=load,
-            model=model,
-            notes=self.notes,
-        )
+        free_until = (Modelled(np.arange(n), cut, waiting, before=True, observed=True),)
+        parts: dict[str, Any] = {"event_free": (), "event": ((weights, None),), "modelled": free_until}
+        return EventWeights(grid, cut, load=load, model=model, notes=self.notes, **parts)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         if load is None:

@@ -28,10 +28,7 @@ class GradientBlock(Protocol):
 
 
 class Gradient(Protocol):
-    """The derivatives of the scores θ(t) of one model by the weights at t.
-
-    They are asked for by blocks, and never held for all subjects and times at once.
-    """
+    """The derivatives of the scores θ(t) of one model by the weights at t, never held for all subjects at once."""
 
     def of_subjects(self, rows: Rows) -> GradientBlock:
         """Return the derivatives of some subjects at all sorted times."""
@@ -55,22 +52,13 @@ class DenseGradient:
 
 @dataclass(frozen=True, eq=False)
 class Functionals:
-    r"""Sums over time of scores, :math:`\sum_k w_{kf}\,\theta_m(t_k)`, of several models m.
-
-    Attributes
-    ----------
-    gradients : tuple of Gradient
-        One for each model.
-    time_weights : array of shape (times, F)
-        The weights w by sorted time: one column for an integrated score, an identity matrix for scores at each time.
-    own : array of shape (subjects, size), optional
-        What each subject's presence adds to n times the values, :math:`n\,\partial\theta/\partial w_i` with w_i the
-        weight of subject i as a whole; where it is None, its part is :math:`n\sum_k w_k[a_i\alpha_i + b_i\beta_i]`, as
-        if there were nothing else of it in the score than its two weights.
-    """
+    r"""Sums over time of scores, :math:`\sum_k w_{kf}\,\theta_m(t_k)`, of several models m."""
 
     gradients: tuple[Gradient, ...]
+    #: w by sorted time, (times, F): one column for an integrated score, an identity matrix for scores at each time.
     time_weights: FloatArray
+    #: What each subject's presence adds to n times the values, (subjects, size); by default
+    #: :math:`n\sum_k w_k[a_i\alpha_i + b_i\beta_i]`, as if it were in the score by its two weights alone.
     own: FloatArray | None = None
 
     @property
@@ -84,10 +72,7 @@ class Functionals:
 
 
 class Part(NamedTuple):
-    """Derivatives of values by some weights, at their times.
-
-    The derivatives of several parts add up; ``places`` says which of the values a part is about.
-    """
+    """Derivatives of the values at ``places`` by some weights, at their times; those of several parts add up."""
 
     status: EventWeights
     functionals: Functionals

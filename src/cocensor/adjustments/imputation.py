@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
 from cocensor._checks import check_choice, check_whole
-from cocensor._notes import Note, noted
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, assumed_copula, check_hold
+from cocensor._notes import noted
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
-from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings, design_given
+from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings
 from cocensor.adjustments.models.margins import ImputationFromMargins
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
@@ -49,7 +49,6 @@ class Imputation(JointSettings, Adjustment):
           prediction, so neither covariates nor training data are needed. Each model has its own weights.
         - ``"predictions"``: the risk scores of all models at once, with one joint model, fitted to the test outcomes,
           and the same weights for all.
-
         - ``"everything"``: the predictions of all models, and the covariates where there are any, with one joint model,
           fitted to the test outcomes, and the same weights for all.
     copula : Copula, family, name, CopulaChoice or JointModel, optional
@@ -144,27 +143,19 @@ class Imputation(JointSettings, Adjustment):
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
         check_hold(self.tail)
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
-        self.check(self.copula)
         if self.model is not None and self.given != ("covariates",):
-            raise ValueError(
-                "model must be None unless given is 'covariates': it is fitted to the test outcomes."
-            )
-        object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
-        if self.given:
-            resolve_family(self.copula)  # refuses what is no copula
-            if self.conditioning == "event_free":
-                raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
-        else:
-            CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+            why = "it is fitted to the test outcomes"
+            raise ValueError(f"model must be None unless given is 'covariates': {why}.")
+        object.__setattr__(self, "copula", self.checked(self.copula, bool(self.given)))
+        if self.given and self.conditioning == "event_free":
+            raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
         object.__setattr__(self, "hazard_ratio", as_hazard_ratio(self.hazard_ratio))
-        if self.hazard_ratio is None:
-            return
-        if not self.given:
-            raise ValueError("hazard_ratio must be None where nothing is given: it needs a joint model.")
-        if not (isinstance(self.copula, Copula) and self.copula.is_independence):
-            raise ValueError(
-                f"copula must be independence where there is a hazard_ratio, but is {self.copula!r}."
-            )
+        if self.hazard_ratio is not None:
+            if not self.given:
+                raise ValueError("hazard_ratio must be None where nothing is given: it needs a joint model.")
+            if not (isinstance(self.copula, Copula) and self.copula.is_independence):
+                rule = "copula must be independence where there is a hazard_ratio"
+                raise ValueError(f"{rule}, but is {self.copula!r}.")
 
     @property
     def assumption(self) -> str:
@@ -189,12 +180,9 @@ class Imputation(JointSettings, Adjustment):
                 "under observation."
             )
         stated = isinstance(self.copula, Copula)
-        copula = "the stated copula" if stated else f"a {self._family} copula with θ estimated"
+        family = resolve_family(self.copula)[0].name
+        copula = "the stated copula" if stated else f"a {family} copula with θ estimated"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
-
-    @property
-    def _family(self) -> str:
-        return resolve_family(self.copula)[0].name
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -222,13 +210,10 @@ class Imputation(JointSettings, Adjustment):
         if not self.given:
             return ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
-            notes: tuple[Note, ...] = ()
-            if self.model is None:
-                x, notes = design_given(x, "x_train", len(y), "y_train")
             check_reasons(self.hazard_ratio, y, "y_train")
-            fit = JointFit.of(self, self.copula, x, y, "x_train and y_train")
+            fit, notes = self.given_covariates(self.copula, x, y)
             return ImputationFromJoint(self, fit, y, notes=notes)
-        if "covariates" in self.given and x is None and self.model is None:
+        if "covariates" in self.given and x is None:
             raise ValueError("x_test is needed: the joint model conditions on covariates.")
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")

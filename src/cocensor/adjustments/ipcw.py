@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -42,8 +42,6 @@ from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.cox import from_log_hazard
 from cocensor.estimators.influence import HazardInfluence, of_cox, of_kaplan_meier
 from cocensor.warnings import HorizonWarning
-
-Convention = Literal["left_limit", "scikit-survival"]
 
 
 class CensoringModel(Protocol):
@@ -102,7 +100,7 @@ class IPCW(Adjustment):
     """
 
     censoring: Literal["km", "cox"] | CensoringModel = "km"
-    convention: Convention = "left_limit"
+    convention: Literal["left_limit", "scikit-survival"] = "left_limit"
     min_probability: float | None = None
     tail: Hold = None
 
@@ -135,12 +133,11 @@ class IPCW(Adjustment):
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
         y, x = sample.y, sample.x
-        learned_from = WholeSample.of(y)
         if y.administrative is not None:
             y = Survival(y.time, y.event)  # whoever is censored is censored
+        fitted = _FittedIPCW(self, WholeSample.of(sample.y), sample.y, y)
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            curve = KaplanMeier(of="dropout").fit(y).survival_
-            return _FittedIPCW(self, learned_from, curve, None, _FittedTo(sample.y, y))
+            return replace(fitted, curve=KaplanMeier(of="dropout").fit(y).survival_)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         encoding, matrix = None, None
@@ -157,23 +154,7 @@ class IPCW(Adjustment):
             model = copy.deepcopy(self.censoring)  # the user's own stays as it is
             y = Survival(y.time, ~y.event)
             model.fit(x, structured(y.time, y.event))
-        fitted_to = _FittedTo(sample.y, y, model, matrix)
-        return _FittedIPCW(self, learned_from, None, model, fitted_to, encoding, notes)
-
-
-@dataclass(frozen=True, eq=False)
-class _FittedTo:
-    """The outcomes fitted to, as they were handed over and as the curve or the model has seen them."""
-
-    sample: Survival
-    y: Survival
-    model: Any = None
-    x: FloatArray | None = None  # of a Cox model
-
-    @cached_property
-    def response(self) -> HazardInfluence:
-        """The influence of the subjects of the sample on the hazard of censoring."""
-        return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
+        return replace(fitted, y=y, model=model, x=matrix, encoding=encoding, notes=notes)
 
 
 class _ByCox:
@@ -223,8 +204,8 @@ class _ByCurves:
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
         """G of each of ``rows`` at its own time."""
         before = np.nextafter(times, 0.0) if side == "left" else times
-        pairs = zip(before, rows, strict=True)
-        values = np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
+        pairs = zip(before[:, None], rows[:, None], strict=True)
+        values = np.array([self.grid(t, row)[0, 0] for t, row in pairs])
         return np.where((times == 0) & (side == "left"), 1.0, values)
 
 
@@ -232,21 +213,27 @@ class _ByCurves:
 class _FittedIPCW(Fitted):
     adjustment: IPCW
     learned_from: WholeSample
-    curve: StepFunction | None
+    #: The outcomes fitted to, as handed over and as the curve or the model has seen them; None in a copy for others.
+    sample: Survival | None
+    y: Survival | None
+    curve: StepFunction | None = None
     model: Any = None
-    #: What is needed beside them of the subjects that were fitted to; None in a copy for others.
-    fitted_to: _FittedTo | None = None
-    #: Of the covariates of a model; None where a user's own model reads them itself.
+    #: Covariates of the sample and how they are encoded; None where a user's own model reads them itself.
+    x: FloatArray | None = None
     encoding: Encoding | None = None
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
-        return replace(self, fitted_to=None)
+        return replace(self, sample=None, y=None, x=None)
+
+    @cached_property
+    def response(self) -> HazardInfluence:
+        """The influence of the subjects of the sample on the hazard of censoring."""
+        assert self.y is not None
+        return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, settings = sample.y, self.adjustment
         side: Side = "left" if settings.convention == "left_limit" else "right"
         at, last = grid.sorted, whole.t_max
@@ -254,17 +241,15 @@ class _FittedIPCW(Fitted):
             y, at, last = _seen_through(y, grid.sorted, whole)
         cut = grid.cut(y.time)
         # Curves are needed while anybody is event-free, and at the events up to the last time.
-        events = np.flatnonzero(y.event & (y.time <= grid.last))
-        event_times, end = y.time[events], self.learned_from.t_max
-        if event_times.max(initial=0.0) > end:
-            needed = np.zeros(len(y))
-            needed[events] = event_times
-            refuse_beyond(settings.tail, needed, end, "y_test")
+        seen, end = y.event & (y.time <= grid.last), self.learned_from.t_max
+        events = np.flatnonzero(seen)
+        event_times = y.time[events]
+        refuse_beyond(settings.tail, np.where(seen, y.time, 0.0), end, "y_test")
         refuse_beyond(settings.tail, np.where(grid.times < last, grid.times, 0.0), end, "times")
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
         total, largest, n_small = np.zeros((3, n_times))
-        terms: tuple[Term, ...] = ()
+        event_free: tuple[Term, ...] = ()
         modelled: tuple[Modelled, ...] = ()
         curves: _ByCox | _ByCurves | None = None
         if self.curve is not None:
@@ -273,7 +258,7 @@ class _FittedIPCW(Fitted):
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             n_small += at_risk * small
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
-            terms = ((None, at_times),)
+            event_free = ((None, at_times),)
 
             def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
                 return np.broadcast_to(at_times[columns], (rows.size, columns.stop - columns.start))
@@ -298,42 +283,24 @@ class _FittedIPCW(Fitted):
                 placed = partial(curves.placed, times=at, floor=settings.min_probability)
             everybody = np.arange(len(y))
             modelled = (Modelled(everybody, cut, at_risk_weights, before=True, observed=True, placed=placed),)
-        weights = np.zeros(len(y))
         of_events, small = self._inverse(at_events, event_times, np.ones(events.size, dtype=bool))
+        weights, by_events, event_cut = np.zeros(len(y)), np.zeros(n_times + 1), cut[events]
         weights[events] = of_events
-        by_events, event_cut = np.zeros(n_times + 1), cut[events]
         np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(event_cut, of_events, n_times + 1))[:n_times]
-        load = WeightLoad(total, largest, np.zeros(n_times))
-        n_too_small = int(n_small.sum() + small.sum())
+        load, n_too_small = WeightLoad(total, largest, np.zeros(n_times)), int(n_small.sum() + small.sum())
         if settings.min_probability is not None:
             load = replace(load, n_floored=n_too_small)
         else:
             first = min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf))
             load = replace(load, n_replaced=n_too_small, replaced_from=first)
-        parts: dict[str, Any] = {
-            "event_free": terms,
-            "event": ((weights, None),),
-            "modelled": modelled,
-            "load": load,
-            "notes": self.notes,
-        }
-        if self.fitted_to is None or isinstance(curves, _ByCurves):
+        parts: dict[str, Any] = {"event_free": event_free, "event": ((weights, None),), "modelled": modelled}
+        parts |= {"load": load, "notes": self.notes}
+        if self.sample is None or isinstance(curves, _ByCurves):
             return EventWeights(grid, cut, **parts)
-        return _IPCWWeights(
-            grid,
-            cut,
-            y=y,
-            read_at=at,
-            side=side,
-            at_event=weights,
-            at_risk=at_risk_weights,
-            ceiling=np.inf if settings.min_probability is None else 1.0 / settings.min_probability,
-            curves=curves,
-            fitted_to=self.fitted_to,
-            **parts,
-        )
+        used: dict[str, Any] = {"at_event": weights, "at_risk": at_risk_weights, "curves": curves}
+        return _IPCWWeights(grid, cut, fitted=self, y=y, read_at=at, side=side, **used, **parts)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -346,30 +313,24 @@ class _FittedIPCW(Fitted):
             )
         remedy = "a model of the censoring with fewer covariates, or min_probability"
         until = no_score_from(grid.sorted, load, whole.n, remedy)
-        return min(until, self._nobody_seen_from(whole, grid.sorted))
-
-    def _nobody_seen_from(self, whole: WholeSample, times: FloatArray) -> float:
-        """The first of the sorted times after a last censoring of the sample: nobody seen stands for those censored."""
         end, settings = self.learned_from.t_max, self.adjustment
-        beyond = times[times > end]
+        beyond = grid.sorted[grid.sorted > end]
+        # After a last censoring of the sample nobody seen stands for those censored.
         ends_unseen = beyond.size and self.learned_from.last_censored and whole.n_events < whole.n
         if not ends_unseen or settings.tail or settings.convention != "left_limit":
-            return np.inf
+            return until
         warnings.warn(
             f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
             f"scores from time {shown_time(beyond[0])} on are NaN.",
             HorizonWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-        return float(beyond[0])
+        return min(until, float(beyond[0]))
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
     ) -> tuple[FloatArray, BoolArray]:
-        """1/G where it is needed (0 elsewhere), and where G is too small: on the floor, or without a weight.
-
-        A G of 0 is refused, unless something says what stands in.
-        """
+        """1/G where it is needed (0 elsewhere), and where G is too small; refused unless something stands in for 0."""
         floor = self.adjustment.min_probability
         small = needed & (probability < (floor or np.finfo(float).tiny))
         if small.any():
@@ -400,8 +361,7 @@ class _FittedIPCW(Fitted):
 def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:
     """The outcomes with those censored at the last time seen through it, when G is read, and the last time that is.
 
-    After that time nobody is seen. At it, those who are censored then, as at the end of a study, are event-free, and
-    were not censored before it: G is the one just before.
+    At that time they are event-free, as at the end of a study, and were not censored before: G is the one just before.
     """
     end = times == whole.t_max
     if not (end.any() and whole.last_censored):
@@ -417,6 +377,7 @@ def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[S
 _LARGEST_LOG_RATIO = 500.0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _IPCWWeights(EventWeights):
     r"""Weights by an estimated hazard of censoring, of which the influence is known.
 
@@ -433,70 +394,57 @@ class _IPCWWeights(EventWeights):
     seen event-free have one row for each time of the grid.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        y: Survival,
-        read_at: FloatArray,
-        side: Side,
-        at_event: FloatArray,
-        at_risk: Callable[[Rows, slice], FloatArray],
-        ceiling: float,
-        curves: _ByCox | None,
-        fitted_to: _FittedTo,
-        **parts: Any,
-    ) -> None:
-        super().__init__(*args, **parts)
-        #: When those seen event-free at each sorted time use the hazard, and whether events use it before their time.
-        self.y, self.read_at, self.side = y, read_at, side
-        #: Weights do not exceed the ceiling, and one that rests on it does not move with the hazard.
-        self._at_event, self._at_risk, self._ceiling = at_event, at_risk, ceiling
-        self._curves, self._fitted_to = curves, fitted_to
+    fitted: _FittedIPCW
+    y: Survival
+    #: When those seen event-free at each sorted time use the hazard, and whether events use it before their time.
+    read_at: FloatArray
+    side: Side
+    at_event: FloatArray
+    at_risk: Callable[[Rows, slice], FloatArray]
+    curves: _ByCox | None
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the hazard of censoring was fitted to."""
-        return self._fitted_to.sample
-
-    def moving_event_free(self, rows: Rows, times: FloatArray) -> FloatArray:
-        """The weights that move of those of ``rows`` seen event-free at the first of the sorted times, 0 for others."""
-        weights = self._at_risk(rows, slice(0, times.size))
-        return weights * ((self.y.time[rows][:, None] > times) & (weights < self._ceiling))
-
-    def moving_events(self, rows: Rows) -> FloatArray:
-        """The weights that move of the events of ``rows``, 0 for others."""
-        weights = self._at_event[rows]
-        return np.where(weights < self._ceiling, weights, 0.0)
+        return self.fitted.sample
 
     def exposure(self, rows: Rows, log_unit: float) -> FloatArray:
         """The hazard ratios to the centre of the sample."""
-        if self._curves is None:
+        if self.curves is None:
             return np.ones(rows.size)
         # Whoever has a larger one has left at once: its weights do not move.
-        return np.exp(np.minimum(self._curves.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
+        return np.exp(np.minimum(self.curves.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
 
     def covariates(self, rows: Rows) -> FloatArray:
         """The distance from the centre of the sample; of no covariates without a model."""
-        if self._curves is None:
+        if self.curves is None:
             return np.zeros((rows.size, 0))
-        return self._curves.covariates[rows] - self._curves.centre
+        return self.curves.covariates[rows] - self.curves.centre
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject of the ``sample`` adds to scores by way of G."""
-        return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
+        return self.pull_back_parts(functionals.parts(self))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
-        response = self._fitted_to.response
+        response, time_order = self.fitted.response, self.y.order
         if not response.steps.size:
             return
-        sums = _Sums(response, self)
+        sums, at = _Sums(), lookup(response.steps, self.y.time, self.side)
         order = np.argsort(response.position, kind="stable")
         gain = response.jump - response.exposure * response.cumulated[response.position]
-        n = float(len(self._fitted_to.sample))
+        n = float(self.fitted.learned_from.n)
         # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
-        passed = np.searchsorted(sums.at[self.y.order], response.position[order])
-        for block, before, cumulated in sums.running(self._uses(sums, parts)):
+        passed = np.searchsorted(at[time_order], response.position[order])
+        total, cumulated_total = np.zeros((2, 1))
+        for block, values in self._uses(sums, parts):
+            rows = time_order[block]
+            before = _from(total, values)
+            cumulated = _from(cumulated_total, values * response.cumulated[at[rows]][:, None])
+            total, cumulated_total = before[-1], cumulated[-1]
+            if response.drift.shape[1]:
+                moved = response.drift[at[rows]] + response.hazard[at[rows]][:, None] * self.covariates(rows)
+                sums.slope = sums.slope + moved.T @ values
             last = block.stop == self.n
             mine = np.searchsorted(passed, (block.start, self.n + 1 if last else block.stop))
             for part in row_blocks(int(mine[1] - mine[0]), before.shape[1]):
@@ -504,13 +452,17 @@ class _IPCWWeights(EventWeights):
                 rows, row = order[chosen], passed[chosen] - block.start
                 own, exposure = gain[rows, None], response.exposure[rows, None]
                 yield rows, -n * (own * before[row] + exposure * cumulated[row])
-        # What is known after the last block: the sums of all.
-        grid_at, from_time, until_time = sums.of_times()
+        # What is known after the last block: the sums of all, and of those seen event-free from and until each time.
+        grid_at, by_time = np.concatenate(sums.grid_at), np.concatenate(sums.by_time)
+        by_use = np.argsort(grid_at, kind="stable")
+        grid_at, by_time = grid_at[by_use], by_time[by_use]
+        from_time = _from(np.zeros(1), by_time[::-1])[::-1]
+        until_time = _from(np.zeros(1), by_time * response.cumulated[grid_at][:, None])
         passed = np.searchsorted(grid_at, response.position[order])
         for part in row_blocks(order.size, from_time.shape[1]):
             rows, row = order[part], passed[part]
             own, exposure = gain[rows, None], response.exposure[rows, None]
-            values = n * (own * (sums.total + from_time[row]) - exposure * until_time[row])
+            values = n * (own * (total + from_time[row]) - exposure * until_time[row])
             yield rows, values + response.coefficients[rows] @ sums.slope
 
     def _uses(self, sums: _Sums, parts: Iterator[Part]) -> Iterator[tuple[slice, FloatArray]]:
@@ -519,7 +471,7 @@ class _IPCWWeights(EventWeights):
         for part in parts:
             weights = part.status
             assert isinstance(weights, _IPCWWeights)
-            blocks = sums.of_part(weights, part.functionals)
+            blocks = weights._uses_of(sums, part.functionals)
             if weights is self:  # at all times: there is no other part
                 yield from blocks
                 continue
@@ -531,31 +483,26 @@ class _IPCWWeights(EventWeights):
             for block in row_blocks(*held.shape):
                 yield block, held[block]
 
-
-class _Sums:
-    """Sums over the uses of a hazard; all but those that run over events are complete when these are through."""
-
-    def __init__(self, response: HazardInfluence, weights: _IPCWWeights) -> None:
-        self.response, self._weights = response, weights
-        self.at = lookup(response.steps, weights.y.time, weights.side)
-        self.total: FloatArray | float = 0.0
-        self.slope: FloatArray | float = 0.0
-        self._grid_at, self._by_time = list[IntArray](), list[FloatArray]()
-
-    def of_part(self, part: _IPCWWeights, functionals: Functionals) -> Iterator[tuple[slice, FloatArray]]:
+    def _uses_of(self, sums: _Sums, functionals: Functionals) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of test subjects in the order of time, with what their events add; the rest is summed up by time."""
-        response, y = self.response, part.y
-        n_times = int(np.searchsorted(part.grid.sorted, part.valid_until))
-        times, weights = part.grid.sorted[:n_times], functionals.time_weights[:n_times]
+        response, y = self.fitted.response, self.y
+        n_times = int(np.searchsorted(self.grid.sorted, self.valid_until))
+        times, weights = self.grid.sorted[:n_times], functionals.time_weights[:n_times]
         n_models, p = len(functionals.gradients), response.drift.shape[1]
+        # A weight that rests on the floor does not move with the hazard.
+        floor = self.fitted.adjustment.min_probability
+        ceiling = np.inf if floor is None else 1.0 / floor
         at_risk_sums, moments = np.zeros((n_models, n_times)), np.zeros((n_models, n_times, p))
         for block in row_blocks(y.order.size, max(n_times, functionals.size)):
             rows = y.order[block]
-            covariates, exposure = part.covariates(rows), part.exposure(rows, response.log_unit)[:, None]
+            covariates, exposure = self.covariates(rows), self.exposure(rows, response.log_unit)[:, None]
             # Nobody here is over before the late columns, or event-free after the early ones.
             late, early = np.searchsorted(times, y.time[rows[[0, -1]]])
-            at_risk = part.moving_event_free(rows, times[:early]) * exposure
-            at_events = part.moving_events(rows)[:, None] * exposure
+            at_risk = self.at_risk(rows, slice(0, early))
+            moves = (y.time[rows][:, None] > times[:early]) & (at_risk < ceiling)
+            at_risk = at_risk * moves * exposure
+            at_events = self.at_event[rows][:, None]
+            at_events = np.where(at_events < ceiling, at_events, 0.0) * exposure
             events = np.flatnonzero(at_events)
             at_event = at_events[events] * (y.time[rows[events]][:, None] <= times[late:])
             values = np.zeros((rows.size, n_models, weights.shape[1]))
@@ -568,42 +515,25 @@ class _Sums:
                 after = derivatives.part(slice(late, n_times)).event
                 values[events, m] = (at_event * after[events]) @ weights[late:]
             yield block, values.reshape(rows.size, functionals.size)
-        grid_at = np.searchsorted(response.steps, part.read_at[:n_times], "right")
+        grid_at = np.searchsorted(response.steps, self.read_at[:n_times], "right")
         drift = at_risk_sums[:, :, None] * response.drift[grid_at]
         drift += moments * response.hazard[grid_at][:, None]
-        self.slope = self.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
-        self._grid_at.append(grid_at)
-        self._by_time.append(
-            np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(n_times, functionals.size)
-        )
-
-    def running(
-        self, blocks: Iterator[tuple[slice, FloatArray]]
-    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Blocks in the order of time, and before each of their subjects the two running sums over events."""
-        response, order = self.response, self._weights.y.order
-        cumulated_total: FloatArray | float = 0.0
-        for block, values in blocks:
-            rows = order[block]
-            at = self.at[rows]
-            running = _from(self.total, values)
-            cumulated = _from(cumulated_total, values * response.cumulated[at][:, None])
-            self.total, cumulated_total = running[-1], cumulated[-1]
-            if response.drift.shape[1]:
-                moved = response.drift[at] + response.hazard[at][:, None] * self._weights.covariates(rows)
-                self.slope = self.slope + moved.T @ values
-            yield block, running, cumulated
-
-    def of_times(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return where those seen event-free use the hazard, sums of uses from each on, and of Γ at those before."""
-        grid_at, by_time = np.concatenate(self._grid_at), np.concatenate(self._by_time)
-        order = np.argsort(grid_at, kind="stable")
-        grid_at, by_time = grid_at[order], by_time[order]
-        cumulated = self.response.cumulated[grid_at][:, None]
-        return grid_at, _from(0.0, by_time[::-1])[::-1], _from(0.0, by_time * cumulated)
+        sums.slope = sums.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
+        sums.grid_at.append(grid_at)
+        by_time = np.einsum("mk,kf->kmf", at_risk_sums, weights)
+        sums.by_time.append(by_time.reshape(n_times, functionals.size))
 
 
-def _from(start: FloatArray | float, rows: FloatArray) -> FloatArray:
+@dataclass(eq=False)
+class _Sums:
+    """Sums over the uses of a hazard: by coefficient, and by time where those seen event-free use it."""
+
+    slope: FloatArray | float = 0.0
+    grid_at: list[IntArray] = field(default_factory=list)
+    by_time: list[FloatArray] = field(default_factory=list)
+
+
+def _from(start: FloatArray, rows: FloatArray) -> FloatArray:
     """Running sums before each of the rows, and after the last."""
     sums = np.empty((len(rows) + 1, rows.shape[1]))
     sums[0] = start

@@ -96,33 +96,25 @@ class _FittedMarginTime(FittedMargin):
             return replace(self, y=None)  # a polygon has corners at all times of the sample
         return super().for_others()
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        y = sample.y
-        margin, settings = self.margin, self.adjustment
-        censored = np.flatnonzero(~y.event)
-        c = y.time[censored]
-        until = y.time.copy()
-        # Whoever is censored after the last time is event-free at all of them.
-        early = c <= grid.last
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
+        y, margin, settings = sample.y, self.margin, self.adjustment
         weighted = settings.weighting == "uncertainty"
-        needed = ~y.event & (weighted | (y.time <= grid.last))  # weights need the curve at every censoring
+        # Whoever is censored after the last time is event-free at all of them; weights need every censoring.
+        early = ~y.event & (y.time <= grid.last)
+        needed = ~y.event if weighted else early
         refuse_beyond(settings.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
-        until[censored[early]] = settled(self._margin_times(c[early]), grid.sorted)
+        until = y.time.copy()
+        until[early] = settled(self._margin_times(y.time[early]), grid.sorted)
         late = int((y.time[needed] > margin.t_max_).sum()) if settings.tail == "last" else 0
-        weights = np.ones(len(y))
-        certain = CERTAIN
+        weights, certain = np.ones(len(y)), CERTAIN
         if weighted:
-            weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=settings.tail or "last"))
+            weights[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
             certain = ((weights, None),)
-        total = weights.sum()
-        load = replace(
-            WeightLoad.nothing(grid.sorted.size, n_replaced=late), total=np.full(grid.sorted.size, total)
-        )
-        return EventWeights(
-            grid, grid.cut(until), event_free=certain, event=certain, normaliser=total, load=load
-        )
+        total = float(weights.sum())
+        nothing = np.zeros(grid.sorted.size)
+        load = WeightLoad(nothing + total, nothing, nothing, n_replaced=late)
+        cut = grid.cut(until)
+        return EventWeights(grid, cut, event_free=certain, event=certain, normaliser=total, load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Return infinity; a sample without any weight is refused."""
@@ -140,9 +132,8 @@ class _FittedMarginTime(FittedMargin):
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
         """Return E[E given E > c], and c itself where no curve is left to integrate."""
-        margin, tail = self.margin, self.adjustment.tail
+        margin, tail, result = self.margin, self.adjustment.tail, c.copy()
         held = tail is None or tail == "last"
-        result = c.copy()
         inside = np.asarray(margin.predict(c, tail=tail or "last")) > 0
         if held:
             inside &= c <= margin.t_max_

@@ -60,13 +60,10 @@ class _FittedOracle(Fitted):
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        y = sample.y
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         times = self.adjustment.event_times
-        refuse_part(y, whole, "event_times")
-        check_length(times, "event_times", len(y), "y_test")
+        refuse_part(sample.y, whole, "event_times")
+        check_length(times, "event_times", len(sample), "y_test")
         return NothingFitted(grid, grid.cut(times))
 
 
@@ -123,24 +120,13 @@ class _FittedLaw(Fitted):
             "the law of the simulation holds for the test subjects as drawn, not for a resample."
         )
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
-        y = sample.y
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
+        y, law = sample.y, self.adjustment
         refuse_part(y, whole, "the law of the simulation")
-        law = self.adjustment
         cut, unknown = cut_where_unknown(y, grid)
-        s_t = law.event_survival(grid.sorted)
-        below = law.dropout_survival_at(y.time)
-        above = law.dropout_survival_at(np.nextafter(y.time, 0.0))
-        modelled = given_censoring(
-            y,
-            cut,
-            unknown,
-            law.copula,
-            lambda rows, columns: s_t[rows, columns],
-            law.event_survival_at(y.time),
-            np.where(above - below > _STEP, above, below),
-            below,
-        )
+        s_t, s_c = law.event_survival(grid.sorted), law.event_survival_at(y.time)
+        after = law.dropout_survival_at(y.time)
+        before = law.dropout_survival_at(np.nextafter(y.time, 0.0))
+        at_c = np.stack((s_c, np.where(before - after > _STEP, before, after), after))
+        modelled = given_censoring(y, cut, unknown, law.copula, s_t, at_c)
         return NothingFitted(grid, cut, modelled=modelled)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from cocensor._checks import as_choice
 from cocensor.adjustments.aipcw import AIPCW
@@ -15,8 +16,7 @@ from cocensor.adjustments.margin_time import MarginTime
 from cocensor.copulas import Copula, Independence
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     label: str
     make: Callable[..., Adjustment]
     with_copula: bool
@@ -24,19 +24,17 @@ class _Entry:
 
 _REGISTRY: dict[str, _Entry] = {
     "ipcw": _Entry("IPCW", IPCW, False),
-    "ipcw_cox": _Entry("IPCW (Cox)", lambda: IPCW("cox"), False),
+    "ipcw_cox": _Entry("IPCW (Cox)", partial(IPCW, "cox"), False),
     "aipcw": _Entry("AIPCW", AIPCW, False),
     "margin_km": _Entry("Dep (KM, paper)", MarginTime, False),
     "margin": _Entry("Dep (CG, paper)", MarginTime, True),
-    "dep": _Entry("IBS-Dep (paper)", lambda copula: MarginTime(copula, "uncertainty"), True),
-    "cg_q": _Entry("CG-Q (paper)", lambda copula: Imputation((), copula, "event_free"), True),
-    "imputation_margins": _Entry("imputation from margins", lambda copula: Imputation((), copula), True),
-    "imputation": _Entry("imputation", lambda copula: Imputation("everything", copula), True),
-    "imputation_covariates": _Entry(
-        "imputation given covariates", lambda copula: Imputation("covariates", copula), True
-    ),
+    "dep": _Entry("IBS-Dep (paper)", partial(MarginTime, weighting="uncertainty"), True),
+    "cg_q": _Entry("CG-Q (paper)", partial(Imputation, (), conditioning="event_free"), True),
+    "imputation_margins": _Entry("imputation from margins", partial(Imputation, ()), True),
+    "imputation": _Entry("imputation", partial(Imputation, "everything"), True),
+    "imputation_covariates": _Entry("imputation given covariates", partial(Imputation, "covariates"), True),
     "imputation_prediction": _Entry(
-        "imputation given the prediction", lambda copula: Imputation("prediction", copula), True
+        "imputation given the prediction", partial(Imputation, "prediction"), True
     ),
     "dependent_ipcw": _Entry("dependent IPCW", DependentIPCW, True),
 }

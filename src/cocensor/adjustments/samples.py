@@ -113,14 +113,11 @@ class Resample:
     @classmethod
     def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
         """Draw as many subjects as there are, from each sample on its own, unless the two are one and the same."""
-
-        def drawn(n: int) -> Rows:
-            return rng.integers(n, size=n)
-
-        test = drawn(len(samples.test))
+        test = train = rng.integers(len(samples.test), size=len(samples.test))
         if samples.train is None:
             return cls(test, None, Samples(samples.test[test]))
-        train = test if samples.train.y.equals(samples.test.y) else drawn(len(samples.train))
+        if not samples.train.y.equals(samples.test.y):
+            train = rng.integers(len(samples.train), size=len(samples.train))
         return cls(test, train, Samples(samples.test[test], samples.train[train]))
 
     def fitted_to(self, adjustment: Adjustment) -> Rows:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -85,7 +85,6 @@ class Modelled:
         cut: IntArray,
         subject: FloatArray,
         time: FloatArray | None = None,
-        *,
         observed: bool = False,
     ) -> Self:
         """Return weights from the cut on with a factor for each of all subjects, and one for each time."""
@@ -132,6 +131,7 @@ class Tile:
         return np.ascontiguousarray(self.event_free.T), np.ascontiguousarray(self.event.T)
 
 
+@dataclass(eq=False, repr=False)
 class EventWeights:
     """The two weights of every subject at every time, and the normaliser.
 
@@ -152,6 +152,7 @@ class EventWeights:
     modelled : tuple of Modelled
         Weights that are no such products.
     normaliser : float
+        By default the number of subjects.
     valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
         is known once all parts are (:meth:`Fitted.valid_until`).
@@ -175,30 +176,27 @@ class EventWeights:
     (array([[0. , 0. , 1.5, 1.5]]), array([[1., 0., 0., 0.]]))
     """
 
-    def __init__(
-        self,
-        grid: TimeGrid,
-        cut: IntArray,
-        *,
-        event_free: tuple[Term, ...] = CERTAIN,
-        event: tuple[Term, ...] = CERTAIN,
-        modelled: tuple[Modelled, ...] = (),
-        normaliser: float | None = None,
-        valid_until: float = np.inf,
-        load: WeightLoad | None = None,
-        notes: tuple[Note, ...] = (),
-        model: Any = None,
-    ) -> None:
-        self.grid, self.n, self.cut = grid, int(cut.size), cut
-        self.event_free, self.event = event_free, event
-        self.modelled = tuple(part for part in modelled if part.rows.size)
-        self.normaliser = float(self.n) if normaliser is None else float(normaliser)
-        self.valid_until, self.load = valid_until, load
-        self.notes, self.model = notes, model
-        #: Makes the same answer at other times; None where nothing can.
-        self.at_times: Callable[[TimeGrid], EventWeights] | None = None
-        #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
-        self.subsample: Any = None
+    grid: TimeGrid
+    cut: IntArray
+    _: KW_ONLY
+    event_free: tuple[Term, ...] = CERTAIN
+    event: tuple[Term, ...] = CERTAIN
+    modelled: tuple[Modelled, ...] = ()
+    normaliser: float = np.nan
+    valid_until: float = np.inf
+    load: WeightLoad | None = None
+    notes: tuple[Note, ...] = ()
+    model: Any = None
+    #: Makes the same answer at other times; None where nothing can.
+    at_times: Callable[[TimeGrid], EventWeights] | None = field(default=None, init=False)
+    #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
+    subsample: Any = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.n = int(self.cut.size)
+        self.modelled = tuple(part for part in self.modelled if part.rows.size)
+        if np.isnan(self.normaliser):
+            self.normaliser = float(self.n)
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
@@ -222,7 +220,7 @@ class EventWeights:
     @property
     def strips(self) -> list[slice]:
         """All rows, in strips of neighbours."""
-        return [slice(start, min(start + STRIP_ROWS, self.n)) for start in range(0, self.n, STRIP_ROWS)]
+        return _slices(self.n, STRIP_ROWS)
 
     def pieces(self, rows: slice, columns: slice) -> Iterator[Piece]:
         """Return the modelled weights of neighbouring rows at some of the sorted times, in pieces that add up."""
@@ -258,18 +256,14 @@ class EventWeights:
     def blocks(self, columns: slice | None = None) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Return all subjects in blocks of neighbouring rows: the rows, and their weights as by :meth:`block`."""
         n_columns = self.grid.sorted.size if columns is None else columns.stop - columns.start
-        step = min(STRIP_ROWS, max(1, 4 * _BLOCK_ELEMENTS // max(1, n_columns)))
-        for start in range(0, self.n, step):
-            rows = slice(start, min(start + step, self.n))
+        for rows in _slices(self.n, min(STRIP_ROWS, max(1, 4 * _BLOCK_ELEMENTS // max(1, n_columns)))):
             yield rows, *self.block(rows, columns)
 
     def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
         """Return the weights of all subjects as arrays, at some times after the other; so many are held at once."""
         n_times = self.grid.sorted.size
-        width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
-        for start in range(0, n_times, width):
-            columns = slice(start, min(start + width, n_times))
-            kept = self.n * n_times <= _KEPT_ELEMENTS
+        kept = self.n * n_times <= _KEPT_ELEMENTS
+        for columns in _slices(n_times, max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))):
             yield Tile(columns, *(self._whole[:, :, columns] if kept else self._dense(columns)))
 
     def fit_in_one(self, n_arrays: int) -> bool:
@@ -341,7 +335,7 @@ class EventWeights:
         return self._weights[1]
 
     @cached_property
-    def _weights(self) -> npt.NDArray[np.float64]:
+    def _weights(self) -> FloatArray:
         both = self._dense(slice(0, self.grid.sorted.size))
         both[:, :, self.grid.sorted >= self.valid_until] = np.nan
         return self.grid.restore(both)
@@ -350,10 +344,7 @@ class EventWeights:
 class NothingFitted(EventWeights):
     """Weights that are known beforehand: no subject adds anything by way of a fit."""
 
-    @property
-    def sample(self) -> Survival | None:
-        """None: nothing was fitted."""
-        return None
+    sample = None
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return nothing: no subject adds anything."""
@@ -361,10 +352,7 @@ class NothingFitted(EventWeights):
 
 
 def cut_where_unknown(y: Survival, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
-    """Return the cuts for imputation, and who is imputed.
-
-    Those censored before the last time; whoever is censored later is event-free at all times.
-    """
+    """Return the cuts for imputation, and who is imputed: whoever is censored before the last time."""
     imputed = ~y.event & (y.time < grid.last)
     return np.where(y.event | imputed, grid.cut(y.time), grid.sorted.size), imputed
 
@@ -373,13 +361,18 @@ def by_cut(rows: Rows, cut: IntArray) -> Rows:
     """Indices that put ascending ``rows`` in the order of their ``cut``, within strips of neighbouring rows."""
     keys = _short(cut)
     ends = np.searchsorted(rows, np.arange(0, rows.max(initial=0) + 1 + STRIP_ROWS, STRIP_ROWS))
-    parts = (slice(*some) for some in pairwise(ends.tolist()))
-    return np.concatenate([part.start + np.argsort(keys[part], kind="stable") for part in parts])
+    parts = pairwise(ends.tolist())
+    return np.concatenate([start + np.argsort(keys[start:stop], kind="stable") for start, stop in parts])
 
 
 def _short(cut: IntArray) -> npt.NDArray[Any]:
     """Few distinct small numbers, which numpy sorts by counting."""
     return cut.astype(np.uint16 if cut.max(initial=0) < 2**16 else np.int64)
+
+
+def _slices(stop: int, step: int) -> list[slice]:
+    """Neighbours, so many in each slice."""
+    return [slice(start, min(start + step, stop)) for start in range(0, stop, step)]
 
 
 def _summed(terms: tuple[Term, ...], rows: slice, columns: slice) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -22,31 +22,22 @@ LARGEST_MEAN = 10.0
 
 @dataclass(frozen=True)
 class WholeSample:
-    """The sample that some test subjects are a part of.
-
-    ``first_censored`` is the earliest time of a censoring, infinite where nobody is censored; ``last_censored`` says
-    whether somebody is censored at ``t_max``, the last time.
-
-    Examples
-    --------
-    >>> one, other = (WholeSample.of(y) for y in (Survival([1.0, 4.0], [1, 0]), Survival([2.0, 3.0], [0, 1])))
-    >>> one.merge(other)
-    WholeSample(n=4, n_events=2, n_dropouts=2, t_max=4.0, first_censored=2.0, last_censored=True)
-    """
+    """The sample that some test subjects are a part of."""
 
     n: int
     n_events: int
     n_dropouts: int
     t_max: float
+    #: Infinite where nobody is censored.
     first_censored: float
+    #: Whether somebody is censored at ``t_max``.
     last_censored: bool
 
     @classmethod
     def of(cls, y: Survival) -> Self:
         """Return what is known of outcomes that are all there."""
-        censored = np.where(y.event, np.inf, y.time)
+        censored, n_dropouts = np.where(y.event, np.inf, y.time), int(np.count_nonzero(y.dropout))
         last = bool((censored == y.t_max).any())
-        n_dropouts = int(np.count_nonzero(y.dropout))
         return cls(len(y), y.n_events, n_dropouts, y.t_max, float(censored.min()), last)
 
     def merge(self, other: Self) -> Self:
@@ -65,36 +56,19 @@ class WholeSample:
 
 @dataclass(frozen=True, eq=False)
 class WeightLoad:
-    """Sums and counts of the weights of some subjects; those of all subjects tell up to when there is an answer.
+    """Sums and counts of the weights of some subjects; those of all subjects tell up to when there is an answer."""
 
-    Attributes
-    ----------
-    total, largest : array of shape (n_times,)
-        At each of the sorted times the sum of the weights, and the largest of a subject.
-    unseen : array of shape (n_times,)
-        How much of ``total`` stands for subjects that are hardly ever seen.
-    no_answer_from : float
-        The first time from which on a single subject rules out an answer.
-    n_floored : int
-        The number of weights that rest on a floor.
-    n_replaced : int
-        For how many weights, or subjects, something else stands in.
-    replaced_from : float
-        The first time of such a weight.
-    """
-
+    #: At each of the sorted times: the sum of the weights, the largest of a subject, and how much of the sum stands for
+    #: subjects that are hardly ever seen.
     total: FloatArray
     largest: FloatArray
     unseen: FloatArray
+    #: The first time from which on a single subject rules out an answer.
     no_answer_from: float = np.inf
     n_floored: int = 0
+    #: For how many weights, or subjects, something else stands in, and the first time of such a weight.
     n_replaced: int = 0
     replaced_from: float = np.inf
-
-    @classmethod
-    def nothing(cls, n_times: int, **counts: Any) -> Self:
-        """Return the load of weights whose size does not matter."""
-        return cls(*np.zeros((3, n_times)), **counts)
 
     def merge(self, other: Self) -> Self:
         """Return the load of the subjects of both."""
@@ -119,15 +93,11 @@ def refuse_part(y: Survival, whole: WholeSample, name: str) -> None:
 
 
 def no_score_from(times: FloatArray, load: WeightLoad, n: int, remedy: str) -> float:
-    """The time from which on there is no score; warns of that, and of weight that rests on one subject.
-
-    ``load`` is that of all ``n`` subjects at the sorted ``times``.
-    """
+    """The time from which on there is no score for ``n`` subjects; warns of it, and of weight that is one subject's."""
     total, largest = load.total, load.largest
-    too_much = total > LARGEST_MEAN * n
-    until = float(times[too_much].min(initial=np.inf))
+    until = float(times[total > LARGEST_MEAN * n].min(initial=np.inf))
     messages = []
-    if too_much.any():
+    if until < np.inf:
         messages.append(
             f"from time {shown_time(until)} on the weights sum to more than {LARGEST_MEAN:g} times the number of "
             f"subjects: scores there are NaN; choose a horizon before that time, {remedy}."

@@ -1,8 +1,8 @@
 """A score, or a difference of two, along an axis of dependence: leads, tipping points, and ranges held plausible.
 
 The axis is Kendall's τ, or the logarithm of a hazard ratio: 0 is independence. A line is what moves along it: a family
-of copulas, or whose hazard ratio it is. Functions take curves by line, where a line takes part at the positions that it
-has, and look at all lines together unless one is named.
+of copulas, or whose hazard ratio it is. Functions take curves by line and look at all lines together unless one is
+named; a line takes part at the positions that it has. Between points, estimates and limits move along straight lines.
 """
 
 from __future__ import annotations
@@ -23,12 +23,8 @@ from cocensor.inference.estimates import ConfidenceInterval
 
 @dataclass(frozen=True, eq=False)
 class AxisCurve:
-    """Estimates along one line, each with its own interval from the normal distribution.
+    """Estimates along one line, at increasing positions, each with its own normal interval; NaN where there is none."""
 
-    A position that the line does not reach is left out; one where there is no estimate or no interval is NaN.
-    """
-
-    #: Kendall's τ, or logarithms of hazard ratios; increasing.
     positions: FloatArray
     values: FloatArray
     standard_errors: FloatArray
@@ -75,13 +71,10 @@ class AxisCurve:
 class Lead:
     """A difference is distinct from 0, with one sign, at every point of the grid from ``low`` to ``high``."""
 
-    #: 1 where the difference is above 0, −1 below.
     sign: int
-    #: The last point of the grid, on either side of independence, up to which it is.
     low: float
     high: float
-    #: Where the interval first holds 0, if its limits move along lines between the points of the grid; None where it
-    #: does not, up to the end of the grid or to a point without an interval.
+    #: Where the interval first holds 0; None where it does not before the grid ends, or a point has no interval.
     lost_below: float | None
     lost_above: float | None
 
@@ -92,26 +85,13 @@ class Lead:
 
 
 def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | None:
-    r"""Where a difference is distinct from 0: a fixed sequence of tests outward from independence.
+    """Where a difference is distinct from 0: a fixed sequence of tests outward from independence; None if not there.
 
     It starts at the point of the grid nearest to 0 (of two, the positive one) and goes up and down; either way it stops
     at the first where the interval of any line holds 0, changes side, or is missing. Each step is taken only if those
     before it succeeded, in an order fixed before the data, and at each all lines must agree: no correction for the
     number of points or lines is needed. A step too far needs an error to one side: either way it has a chance of at
     most half of one less the confidence level, as has the wrong side at the start.
-
-    None where the difference is not distinct from 0 at the start.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> taus = np.array([0.0, 0.2, 0.4, 0.6])
-    >>> clayton = AxisCurve(taus, np.array([-3.0, -2.6, -2.2, -1.0]), np.ones(4))
-    >>> frank = AxisCurve(taus, np.array([-3.0, -2.3, -1.5, 0.0]), np.ones(4))
-    >>> lead({"clayton": clayton, "frank": frank}, "clayton")
-    Lead(sign=-1, low=0.0, high=0.4, lost_below=None, lost_above=0.44...)
-    >>> lead({"clayton": clayton, "frank": frank})
-    Lead(sign=-1, low=0.0, high=0.2, lost_below=None, lost_above=0.28...)
     """
     chosen = list(_chosen_curves(curves, line).values())
     positions = np.unique(np.concatenate([curve.positions for curve in chosen]))
@@ -120,21 +100,19 @@ def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | Non
     if sign == 0:
         return None
     high, lost_above = _walk_up(chosen, positions, start, sign)
-    minus_low, lost_below = _walk_up([curve.mirrored() for curve in chosen], -positions[::-1], -start, sign)
-    return Lead(
-        int(sign), 0.0 - minus_low, high, None if lost_below is None else 0.0 - lost_below, lost_above
-    )
+    minus_low, lost = _walk_up([curve.mirrored() for curve in chosen], -positions[::-1], -start, sign)
+    return Lead(int(sign), 0.0 - minus_low, high, None if lost is None else 0.0 - lost, lost_above)
 
 
 def _walk_up(
     curves: list[AxisCurve], positions: FloatArray, position: float, sign: float
 ) -> tuple[float, float | None]:
     """From ``position`` on, the last where all intervals lie on one side, and where the first of them reaches 0."""
-    for following in positions[positions > position]:
+    for following in positions[positions > position].tolist():
         if _common_side(curves, following) != sign:
             lost = [_reaches_zero(curve, following, sign) for curve in curves if following in curve.positions]
             return position, min((at for at in lost if at is not None), default=None)
-        position = float(following)
+        position = following
     return position, None
 
 
@@ -144,7 +122,7 @@ def _common_side(curves: list[AxisCurve], position: float) -> float:
 
 
 def _reaches_zero(curve: AxisCurve, position: float, sign: float) -> float | None:
-    """Where, up to ``position``, the limit next to 0 reaches it; None where it does not, or where there is none."""
+    """Where, up to ``position``, the limit next to 0 reaches it; None where it does not."""
     k = int(np.searchsorted(curve.positions, position))
     limits = sign * (curve.low if sign > 0 else curve.high)
     if np.isnan(limits[k]) or limits[k] > 0:
@@ -165,13 +143,10 @@ class Stretch(NamedTuple):
 class SignChange:
     """Where the sign of an estimated difference changes along one line."""
 
-    #: A family of copulas, or whose hazard ratio it is.
     line: str
-    #: Where the estimates are equal, if they move along lines between the points of the grid.
     at: float
     #: Of :func:`undecided`, the stretch that holds ``at``; None where an interval beside it is missing.
     interval: Stretch | None
-    #: The sign of the difference further up the axis.
     sign_above: int
 
     def on(self, scale: Callable[[float], float]) -> SignChange:
@@ -187,36 +162,17 @@ def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> 
 
     Estimates that are equal over a stretch and differ in sign on its two sides turn at its point nearest to 0; those
     that touch 0 and come back do not turn, nor do equal ones. Points without an estimate are passed over.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> taus = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
-    >>> curve = AxisCurve(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
-    >>> tipping_points({"clayton": curve})[0]
-    SignChange(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
     """
     points = []
     for name, curve in _chosen_curves(curves, line).items():
         for at, sign in _turns(curve):
-            around = [stretch for low, high, stretch in _undecided(curve) if low <= at <= high]
-            points.append(SignChange(name, at, around[0] if around else None, sign))
+            around = (stretch for low, high, stretch in _undecided(curve) if low <= at <= high)
+            points.append(SignChange(name, at, next(around, None), sign))
     return tuple(sorted(points, key=lambda point: abs(point.at)))
 
 
 def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
-    """Where the interval holds 0: stretches in their order, limits moving along lines between points.
-
-    Where two models are truly equal at one point within the grid, it lies in one of the stretches with a chance of the
-    confidence level, give or take what lines do not follow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> taus = np.array([0.0, 0.4, 0.8])
-    >>> undecided(AxisCurve(taus, np.array([-3.0, -2.5, 1.0]), np.ones(3)))
-    (Stretch(low=0.46..., high=None),)
-    """
+    """Where the interval holds 0: stretches in order, which hold a point of true equality with the confidence level."""
     return tuple(stretch for _, _, stretch in _undecided(curve))
 
 
@@ -240,18 +196,17 @@ def _undecided(curve: AxisCurve) -> list[tuple[float, float, Stretch]]:
     for run in runs:
         if not answered[run[0]]:
             continue
+        # Between each point and its next, where the limits have 0 between them.
+        pieces = list[tuple[float, float]]()
+        for pair in zip(run, [*run[1:], run[-1]], strict=True):
+            at, high, low = (array[list(pair)] for array in (curve.positions, curve.high, curve.low))
+            below, above = _not_negative(at, high), _not_negative(at, -low)
+            pieces.append((max(below[0], above[0]), min(below[1], above[1])))
         first, last = curve.positions[run[0]], curve.positions[run[-1]]
-        for low, high in _merged([_around_zero(curve, k, min(k + 1, run[-1])) for k in run]):
-            stretch = Stretch(None if low == first else low, None if high == last else high)
-            stretches.append((low, high, stretch))
+        for start, end in _merged(pieces):
+            stretch = Stretch(None if start == first else start, None if end == last else end)
+            stretches.append((start, end, stretch))
     return stretches
-
-
-def _around_zero(curve: AxisCurve, i: int, j: int) -> tuple[float, float]:
-    """Between two neighbours, or at one point, from where to where 0 lies between the limits."""
-    positions, ends = curve.positions[[i, j]], (curve.high[[i, j]], -curve.low[[i, j]])
-    lows, highs = zip(*(_not_negative(positions, end) for end in ends), strict=True)
-    return max(lows), min(highs)
 
 
 def _not_negative(positions: FloatArray, values: FloatArray) -> tuple[float, float]:
@@ -296,26 +251,9 @@ class Uncertainty:
 def uncertainty(
     curves: Mapping[str, AxisCurve], low: float, high: float, line: str | None = None
 ) -> Uncertainty:
-    """Intervals of a score, or of a difference, over a range of the axis.
+    """Intervals of a score, or of a difference, over a range; NaN where a point has an estimate but no interval.
 
-    Of the points of the grid within the range, and of its ends, where estimates and limits are taken to move along
-    lines. NaN where a point has an estimate but no interval.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> curve = AxisCurve(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
-    >>> over_range = uncertainty({"frank": curve}, 0.0, 0.6)
-    >>> [round(end, 3) for end in over_range.ignorance], [round(end, 3) for end in over_range.strong]
-    ([0.15, 0.2], [0.13, 0.22])
-    >>> [round(end, 4) for end in over_range.pointwise], round(over_range.constant, 3)
-    ([0.1336, 0.2164], 1.645)
-
-    References
-    ----------
-    Imbens, G. W., Manski, C. F. (2004). Confidence intervals for partially identified parameters. Econometrica 72,
-    1845–1857. Vansteelandt, S., Goetghebeur, E., Kenward, M. G., Molenberghs, G. (2006). Ignorance and uncertainty
-    regions as inferential tools in a sensitivity analysis. Statistica Sinica 16, 953–979.
+    By Imbens and Manski (2004) and Vansteelandt et al. (2006), in ``docs/theory/references.md``.
     """
     chosen = _chosen_curves(curves, line)
     check_range(low, high, [float(at) for curve in chosen.values() for at in curve.positions])
@@ -335,13 +273,8 @@ def uncertainty(
         return Uncertainty(nowhere, nowhere, nowhere, np.nan, tuple(missing))
     ignorance = _hull(values, values)
     constant = imbens_manski_constant(ignorance.high - ignorance.low, float(errors.max()), level)
-    return Uncertainty(
-        ignorance,
-        _hull(lows, highs),
-        _hull(values - constant * errors, values + constant * errors),
-        constant,
-        tuple(missing),
-    )
+    pointwise = _hull(values - constant * errors, values + constant * errors)
+    return Uncertainty(ignorance, _hull(lows, highs), pointwise, constant, tuple(missing))
 
 
 def imbens_manski_constant(width: float, standard_error: float, confidence_level: float = 0.95) -> float:
@@ -349,11 +282,6 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
 
     w is the width of the ignorance interval, s the larger standard error of its two ends. From 1.96 (no width) to
     1.645 (a wide interval, where the true value can only be near one end) at 95 %.
-
-    Examples
-    --------
-    >>> [round(imbens_manski_constant(width, 1.0), 3) for width in (0.0, 1.0, 10.0)]
-    [1.96, 1.681, 1.645]
     """
     from scipy.optimize import brentq  # late: it takes a moment
 

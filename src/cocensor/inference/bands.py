@@ -40,16 +40,8 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
 
     The quantile of :math:`\max_s |Z_s|`, Z normal with the correlations of the estimates, over those with a positive
     variance. It lies between the pointwise quantile (all correlations 1) and Bonferroni's. It is exact for one
-    estimate, else from draws with a fixed seed, to about 0.01.
-
-    ``rows`` (R, S) are any with :math:`\sum_r r r'` as covariance: those of Estimates, or a factor of a covariance.
-    Columns with NaN or of 0 take no part; NaN where none does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(simultaneous_quantile(np.ones((4, 1))), 2), round(simultaneous_quantile(np.eye(5)), 1)
-    (1.96, 2.6)
+    estimate, else from draws with a fixed seed, to about 0.01. ``rows`` (R, S) are any with :math:`\sum_r r r'` as
+    covariance. Columns with NaN or of 0 take no part; NaN where none does.
     """
     pointwise = normal_quantile(confidence_level)
     lengths = np.sqrt(np.square(rows).sum(axis=0))
@@ -70,10 +62,14 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
     They are made by the symmetric root of the covariance, which is unique and moves little with its entries. Not so a
     triangular factor, where estimates depend on each other, as points of a curve with few parameters do: rounding would
     then decide what is drawn. Of fewer subjects than estimates each has a draw, the least influential first, so that
-    their order does not matter.
+    their order does not matter. NaN counts as 0.
     """
-    n_rows, size = rows.shape
-    factor = _symmetric_root(rows) if n_rows >= size else rows[np.argsort(np.square(rows).sum(axis=1))]
+    (n_rows, size), rows = rows.shape, np.where(np.isnan(rows), 0.0, rows)
+    if n_rows < size:
+        factor = rows[np.argsort(np.square(rows).sum(axis=1))]
+    else:  # the covariance itself is not formed: it would lose half of the digits
+        _, sizes, directions = np.linalg.svd(np.linalg.qr(rows, mode="r"))
+        factor = (directions.T * sizes) @ directions
     width, block = len(factor), max(1, min(_DRAWS_AT_ONCE, _CELLS_AT_ONCE // max(size, 1)))
     kept = _standard_normals()[: N_DRAWS * width].reshape(N_DRAWS, width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
@@ -81,12 +77,6 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
         stop = min(start + block, N_DRAWS)
         drawn = (rng.standard_normal((stop - start, width)) if kept is None else kept[start:stop]).T
         yield factor.T @ drawn
-
-
-def _symmetric_root(rows: FloatArray) -> FloatArray:
-    """The symmetric matrix with the square ``rows.T @ rows``, which is not formed: it would lose half of the digits."""
-    _, sizes, directions = np.linalg.svd(np.linalg.qr(rows, mode="r"))
-    return np.asarray((directions.T * sizes) @ directions)
 
 
 @cache

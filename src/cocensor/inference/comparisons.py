@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -27,7 +27,6 @@ class Comparison:
     #: Of the value of a minus that of b, whichever direction is better; NaN where there is none.
     difference: float
     standard_error: float
-    #: The difference in bootstrap samples.
     replicates: FloatArray | None = field(default=None, repr=False)
     #: Why there is no interval.
     missing: str | None = None
@@ -67,20 +66,7 @@ class Comparison:
 
 
 def compare(estimates: Estimates, a: str, b: str) -> Comparison:
-    """The value of a minus that of b; equal ones differ by 0 with an error of 0.
-
-    Both come from the same subjects, so that the error of the difference is that of the difference of their errors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[0.01, 0.011], [-0.01, -0.01]])
-    >>> comparison = compare(Estimates(("cox", "forest"), np.array([0.15, 0.148]), rows), "cox", "forest")
-    >>> comparison
-    Comparison(a='cox', b='forest', difference=0.002..., standard_error=0.0009..., missing=None, adjusted_pvalue=None)
-    >>> round(comparison.pvalue, 3), comparison.better("lower")
-    (0.046, 'forest')
-    """
+    """The value of a minus that of b, both from the same subjects; equal ones differ by 0 with an error of 0."""
     return _comparisons(estimates, a, [b])[0]
 
 
@@ -91,13 +77,6 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     with the correlations of the differences. Differences from the same subjects are strongly correlated, which Holm's
     method would not use. It is at least the p of the pair alone and at most Bonferroni's, which small ones equal, as
     draws are too few for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 2.0, 5.0]), np.eye(3))
-    >>> [(pair.a, pair.b, round(pair.pvalue, 3), round(pair.adjusted_pvalue, 2)) for pair in pairwise(scores)]
-    [('a', 'b', 0.157, 0.33), ('a', 'c', 0.0, 0.0), ('b', 'c', 0.034, 0.09)]
     """
     names = estimates.names
     compared = [pair for m, a in enumerate(names) for pair in _comparisons(estimates, a, names[m + 1 :])]
@@ -107,25 +86,22 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     maxima = np.empty(0)
     if count > 1:
         firsts = np.flatnonzero((spread > 0).any(axis=1)).tolist()
-        blocks = [
-            np.max([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts], axis=0)
-            for drawn in _draws(estimates)
-        ]
-        maxima = np.sort(np.concatenate(blocks))
+        draws = normal_draws(estimates.errors)
+        sizes = ([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts] for drawn in draws)
+        maxima = np.sort(np.concatenate([np.max(block, axis=0) for block in sizes]))
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
 
 def may_be_best(
     estimates: Estimates, direction: Direction, confidence_level: float = 0.95
 ) -> tuple[str, ...]:
-    """The best estimate, and all whose difference from it has an interval that holds 0.
+    """The best estimate with an interval, and all whose difference from it has an interval that holds 0.
 
-    The best is that of those with an interval. One without an interval stays, as nothing sets it apart; one without a
-    value does not. There is no correction for the number of estimates: see :func:`indistinguishable_from_best`.
+    One without an interval stays, as nothing sets it apart; one without a value does not. There is no correction for
+    the number of estimates: see :func:`indistinguishable_from_best`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
     >>> may_be_best(scores, "lower"), may_be_best(scores, "higher")
     (('a', 'b'), ('c',))
@@ -138,12 +114,8 @@ def may_be_best(
         return tuple(able)
     best = np.nanmin(with_error)
     leaders = [name for name, size in zip(estimates.names, with_error, strict=True) if size == best]
-    beaten = {
-        pair.b
-        for leader in leaders
-        for pair in _comparisons(estimates, leader, able)
-        if pair.better(direction, confidence_level) == leader
-    }
+    pairs = [pair for leader in leaders for pair in _comparisons(estimates, leader, able)]
+    beaten = {pair.b for pair in pairs if pair.better(direction, confidence_level) == pair.a}
     return tuple(name for name in able if name not in beaten)
 
 
@@ -153,18 +125,10 @@ def indistinguishable_from_best(
     r"""The estimates that cannot be distinguished from the best: multiple comparisons with the best.
 
     With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk}` for
-    all k, :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m,
-    and :math:`c_{mk}` how far the difference may be off for not holding all subjects at once. The
-    truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is always
-    kept. Equal ones stay or go together. One without an interval is kept, as nothing sets it apart from the best; one
-    without a value is not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
-    >>> indistinguishable_from_best(scores, "lower"), indistinguishable_from_best(scores, "higher")
-    (('a', 'b'), ('c',))
+    all k, :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m.
+    The truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is
+    always kept. Equal ones stay or go together. One without an interval is kept, as nothing sets it apart from the
+    best; one without a value is not.
     """
     check_choice(direction, "direction", ("lower", "higher"))
     sign = 1.0 if direction == "lower" else -1.0
@@ -188,10 +152,8 @@ def indistinguishable_from_best(
 
 def _comparisons(estimates: Estimates, a: str, others: Sequence[str]) -> list[Comparison]:
     differences = estimates.differences([(a, b) for b in others])
-    return [
-        Comparison(a, b, gap.value, gap.standard_error, gap.replicates, gap.missing)
-        for b, gap in zip(others, differences, strict=True)
-    ]
+    pairs = zip(others, differences, strict=True)
+    return [Comparison(a, b, d.value, d.standard_error, d.replicates, d.missing) for b, d in pairs]
 
 
 def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
@@ -206,28 +168,21 @@ def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
 def _is_reached(
     estimates: Estimates, spread: FloatArray, sizes: FloatArray, confidence_level: float
 ) -> BoolArray:
-    """Whether the quantile of the largest Z of m is at least its size: fewer draws than the level lie below it.
-
-    Each m takes part until the draws left cannot change its answer; NaN has none.
-    """
+    """Whether the quantile of the largest Z of m is at least its size; NaN has no answer."""
     reached = np.zeros(len(sizes), dtype=bool)
     left, enough = N_DRAWS, confidence_level * N_DRAWS
     below = dict.fromkeys(np.flatnonzero(~np.isnan(sizes)).tolist(), 0)
-    for drawn in _draws(estimates):
+    for drawn in normal_draws(estimates.errors):
         left -= drawn.shape[1]
         for m, count in [*below.items()]:
             # Z and −Z have one distribution.
             below[m] = count + int(np.count_nonzero(_z(drawn, spread, m).max(axis=0) < sizes[m]))
             reached[m] = below[m] + left < enough
-            if reached[m] or below[m] >= enough:
+            if reached[m] or below[m] >= enough:  # the draws that are left cannot change it
                 del below[m]
         if not below:
             break
     return reached
-
-
-def _draws(estimates: Estimates) -> Iterator[FloatArray]:
-    return normal_draws(np.where(np.isnan(estimates.errors), 0.0, estimates.errors))
 
 
 def _z(drawn: FloatArray, spread: FloatArray, m: int) -> FloatArray:

@@ -70,26 +70,11 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    r"""Estimates by name, and what their errors are made of.
-
-    Examples
-    --------
-    Means of two columns over four subjects, each subject's deviation over √(n (n − 1)):
-
-    >>> import numpy as np
-    >>> data = np.array([[1.0, 2.0], [2.0, 2.0], [3.0, 5.0], [4.0, 7.0]])
-    >>> rows = (data - data.mean(axis=0)) / np.sqrt(4 * 3)
-    >>> means = Estimates(("a", "b"), data.mean(axis=0), rows)
-    >>> means.estimate("a")
-    Estimate(value=2.5, standard_error=0.645..., missing=None)
-    >>> means.differences([("a", "b")]).estimate("a - b")
-    Estimate(value=-1.5, standard_error=0.645..., missing=None)
-    """
+    r"""Estimates by name, and what their errors are made of."""
 
     names: tuple[str, ...]
     values: FloatArray
-    #: (R, S): independent parts of the errors, whose covariance is :math:`\sum_r r r'`. Of large samples, batches of
-    #: subjects (:func:`~cocensor.inference.influence.batched_rows`).
+    #: (R, S): independent parts of the errors, whose covariance is :math:`\sum_r r r'`; of large samples by batches.
     rows: FloatArray = field(repr=False)
     #: (B, S): the estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
     replicates: FloatArray | None = field(default=None, repr=False)
@@ -139,20 +124,14 @@ class Estimates:
         return Estimates(tuple(names), self.values[at], self.errors[:, at], replicates, missing, self.range)
 
     def band(self, confidence_level: float = 0.95) -> Band:
-        """Limits that hold all true values at once: the values ± the simultaneous quantile of standard errors.
-
-        The errors are taken as normal, those of the bootstrap too. One without error is its own limit.
-        """
+        """Limits that hold all true values at once, with normal errors; one without error is its own limit."""
         quantile = simultaneous_quantile(self.errors, confidence_level)
         reach = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
         low, high = (np.clip(self.values + way, *self.range) for way in (-reach, reach))
         return Band(low, high, quantile)
 
     def differences(self, pairs: Sequence[tuple[str, str]]) -> Estimates:
-        """The first less the second of each pair, named "a - b"; equal ones differ by 0 with an error of 0.
-
-        Those that differ by rounding alone, in value and in error, are equal.
-        """
+        """The first less the second of each pair, named "a - b"; 0 without error if they differ by rounding alone."""
         first, second = self._indices([a for a, _ in pairs]), self._indices([b for _, b in pairs])
         values, errors, replicates = self._less(first, second)
         names = tuple(f"{a} - {b}" for a, b in pairs)
@@ -172,15 +151,8 @@ class Estimates:
     def skills(self, names: Sequence[str], reference: str, best: float = 0.0) -> Estimates:
         r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
 
-        For v* = 0 they are 1 − v/r. Errors by the delta method: that of the skill s is
-        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> scores = Estimates(("cox", "null"), np.array([0.125, 0.25]), 0.01 * np.eye(2))
-        >>> scores.skills(["cox"], "null").estimate("cox")
-        Estimate(value=0.5, standard_error=0.0447..., missing=None)
+        Errors by the delta method: that of the skill s is :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of
+        the bootstrap are of the replicates' skills.
         """
         chosen, at = self._indices(names), self.index(reference)
 
@@ -191,10 +163,9 @@ class Estimates:
 
         values = skill(self.values)
         replicates = None if self.replicates is None else skill(self.replicates)
+        errors = self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = (self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]) / (
-                best - self.values[at]
-            )
+            errors /= best - self.values[at]
         missing = self._missing_of(names, chosen, np.full(len(names), at))
         if self.values[at] == best:
             missing |= dict.fromkeys(names, f"the reference {reference} is as good as can be")
@@ -209,9 +180,8 @@ class Estimates:
             replicates = self.replicates[:, first] - self.replicates[:, second]
             errors = _errors_of(replicates)
         size, spread = np.abs(self.values), self.standard_errors
-        equal = _negligible(values, size[first], size[second]) & _negligible(
-            _lengths(errors), spread[first], spread[second]
-        )
+        equal = _negligible(values, size[first], size[second])
+        equal &= _negligible(_lengths(errors), spread[first], spread[second])
         values[equal], errors[:, equal] = 0.0, 0.0
         if replicates is not None:
             replicates[:, equal] = 0.0
@@ -237,30 +207,23 @@ class Estimates:
 
     def _missing_of(self, names: Sequence[str], *parts: Rows) -> dict[str, str]:
         """Why things made of several estimates have no interval: the first of their parts that has none."""
-        reasons = [
-            (name, self._why_missing(k)) for part in parts for name, k in zip(names, part, strict=True)
-        ]
-        return {name: why for name, why in reversed(reasons) if why is not None}
+        pairs = [pair for part in parts for pair in zip(names, part, strict=True)]
+        return {name: why for name, k in reversed(pairs) if (why := self._why_missing(k)) is not None}
 
 
 def _limits(
-    values: FloatArray,
-    standard_errors: FloatArray,
-    replicates: FloatArray | None,
-    confidence_level: float,
-    method: Method | None,
+    values: FloatArray, errors: FloatArray, replicates: FloatArray | None, level: float, method: Method | None
 ) -> tuple[FloatArray, FloatArray]:
     chosen = method or ("normal" if replicates is None else "percentile")
     check_choice(chosen, "method", ("normal", "percentile", "basic"))
-    quantile = normal_quantile(confidence_level)
+    reach = normal_quantile(level) * errors
     if chosen == "normal":
-        reach = quantile * standard_errors
         return values - reach, values + reach
     if replicates is None:
         raise ValueError(f"method must be 'normal' without bootstrap replicates, but is {chosen!r}.")
-    tail = (1.0 - confidence_level) / 2.0
+    tail = (1.0 - level) / 2.0
     ends = np.full((2, len(values)), np.nan)
-    for k in np.flatnonzero(~np.isnan(standard_errors)):
+    for k in np.flatnonzero(~np.isnan(errors)):
         column = replicates[:, k]
         ends[:, k] = np.quantile(column[~np.isnan(column)], [tail, 1.0 - tail])
     low, high = ends if chosen == "percentile" else 2.0 * values - ends[::-1]

@@ -36,16 +36,14 @@ _LARGEST = 1e100
 class Influence:
     """The influence of each subject on one value, or on several: how far it moves them, with mean 0.
 
-    The error of a value is about the mean of the influence over the subjects, which gives standard errors, also of
-    differences.
+    The error of a value is about the mean of the influence over subjects: hence standard errors, also of differences.
 
     Parameters
     ----------
     test : array of shape (n_test,) or (n_test, n_values)
         That of the test subjects.
     fitted : array, optional
-        That of the sample that the adjustment was fitted to; None where that is the test sample itself, or where
-        nothing was fitted.
+        That of the sample that the adjustment was fitted to; None where that is the test sample, or nothing was fitted.
 
     Examples
     --------
@@ -65,7 +63,7 @@ class Influence:
     @property
     def rows(self) -> FloatArray:
         r"""Independent parts of the errors: their covariance is the sum over rows of :math:`r r'`."""
-        parts = [self.test] if self.fitted is None else [self.test, self.fitted]
+        parts = (part for part in (self.test, self.fitted) if part is not None)
         return np.concatenate([part / _spread(len(part)) for part in parts])
 
     @property
@@ -109,28 +107,19 @@ class Subsample:
     The errors that they tell are those of values over n subjects, who include the M. Where :math:`n \ge N` the N are
     among the n, and the error is :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, of variance
     :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n`; else n = M.
-
-    Attributes
-    ----------
-    n : int
-    sample : Survival
-        The outcomes of the N.
-    rows : array of shape (M,)
-        Where the test subjects are among them.
-    covariance : array, optional
-        Of the own parts d of all n subjects, where it is known.
     """
 
     n: int
+    #: The outcomes of the N, and where the test subjects are among them.
     sample: Survival
     rows: Rows
+    #: Of the own parts d of all n subjects, where it is known.
     covariance: FloatArray | None = None
 
     def parts(self, test: FloatArray, pulled: FloatArray | None, fit: _Fit) -> list[tuple[FloatArray, int]]:
-        """Parts of the errors, as in an :class:`Influence`, with the number of subjects that each stands for.
+        """Parts of the errors, and of how many subjects each, from what the M add and what is ``pulled`` back.
 
-        They are made of what the M subjects, or batches of them, add themselves, and of what is ``pulled`` back to the
-        sample that was fitted to. Where that are the N, it has the M first, and then, where n < N, the others.
+        Where the fit is to the N, what is pulled back has the M first, and then, where n < N, the others.
         """
         n, n_fitted, n_test = self.n, len(self.sample), self.rows.size
         if pulled is None or fit.sample is None or not fit.same:
@@ -155,79 +144,64 @@ def influence(
 
     Where these are drawn from more, ``subsample`` says whose values they are; by default their own.
     """
-    subsample = subsample or status.subsample
-    fit = _Fit.of(status, y, subsample)
-    test, pulled = _gathered(status, values, fit)
-    test = test - test.mean(axis=0)
-    if subsample is not None:
-        if subsample.covariance is not None:
-            test = test @ _towards(np.atleast_2d(np.cov(test, rowvar=False)), subsample.covariance)
-        return Influence(*(part for part, _ in subsample.parts(test, pulled, fit)))
-    if pulled is None:
-        return Influence(test)
-    return Influence(test + pulled) if fit.same else Influence(test, pulled)
+    return Influence(*(part for part, _ in _parts(status, values, y, subsample, batched=False)))
 
 
 def batched_rows(
     status: EventWeights, values: Linearised, y: Survival, subsample: Subsample | None = None
 ) -> FloatArray:
     """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
-    subsample = subsample or status.subsample
-    fit, n = _Fit.of(status, y, subsample, batched=True), len(y)
-    test, pulled = _gathered(status, values, fit)
-    test -= fit.of_test.sizes[:, None] * (test.sum(axis=0) / n)
-    if subsample is not None:
-        parts = subsample.parts(test, pulled, fit)
-    elif pulled is None or fit.sample is None:
-        parts = [(test, n)]
-    else:
-        parts = [(test + pulled, n)] if fit.same else [(test, n), (pulled, len(fit.sample))]
+    parts = _parts(status, values, y, subsample, batched=True)
     return np.concatenate([part / _spread(count) for part, count in parts])
 
 
-def as_estimates(
-    values: Mapping[str, float],
-    influences: Mapping[str, Influence],
-    missing: Mapping[str, str],
-) -> tuple[Estimates, FloatArray]:
-    """Values by name with the errors that their influences, of single values in the same samples, tell.
+def _parts(
+    status: EventWeights, values: Linearised, y: Survival, subsample: Subsample | None, batched: bool
+) -> list[tuple[FloatArray, int]]:
+    """Independent parts of the errors, by subject or by batch, with the number of subjects that each stands for."""
+    subsample = subsample or status.subsample
+    fit, n = _Fit.of(status, y, subsample, batched), len(y)
+    test, pulled = _gathered(status, values, fit)
+    test -= fit.of_test.sizes[:, None] * (test.sum(axis=0) / n)
+    if subsample is not None:
+        if subsample.covariance is not None and not batched:
+            test = test @ _towards(np.atleast_2d(np.cov(test, rowvar=False)), subsample.covariance)
+        return subsample.parts(test, pulled, fit)
+    if pulled is None or fit.sample is None:
+        return [(test, n)]
+    return [(test + pulled, n)] if fit.same else [(test, n), (pulled, len(fit.sample))]
 
-    Those without an influence are ``missing``, which says why. Beside them come the rows of the errors by batches of
-    subjects, to be held against those of other values in the same samples.
+
+def as_estimates(
+    values: Mapping[str, float], influences: Mapping[str, Influence], missing: Mapping[str, str]
+) -> tuple[Estimates, FloatArray]:
+    """Values by name with the errors of their influences in the same samples, and rows of these by batches of subjects.
+
+    Those without an influence are ``missing``, which says why.
     """
     known = {name: influences[name] for name in values if name in influences}
     at = [k for k, name in enumerate(values) if name in known]
-    found = np.array(list(values.values()), dtype=np.float64)
-    errors, batches = np.full((1, found.size), np.nan), np.full((1, found.size), np.nan)
+    errors, batches = np.empty((1, 0)), np.empty((1, 0))
     if known:
-        parts = [np.column_stack([each.test for each in known.values()])]
-        fitted = {name: each.fitted for name, each in known.items() if each.fitted is not None}
+        parts = [np.column_stack([influence.test for influence in known.values()])]
+        fitted = {name: part.fitted for name, part in known.items() if part.fitted is not None}
         if fitted:
             nothing = np.zeros(len(next(iter(fitted.values()))))
             parts.append(np.column_stack([fitted.get(name, nothing) for name in known]))
         scaled = [part / _spread(len(part)) for part in parts]
-        sums = [
-            _Places.batched(len(part)).sums(iter([(np.arange(len(part)), part)]), len(at)) for part in scaled
-        ]
-        errors, batches = (
-            _widened(each, at, found.size)
-            for each in (np.asarray(np.linalg.qr(np.concatenate(scaled), mode="r")), np.concatenate(sums))
-        )
-    return Estimates(tuple(values), found, errors, missing=dict(missing)), batches
-
-
-def _widened(values: FloatArray, at: list[int], size: int) -> FloatArray:
-    """Columns in their places among ``size``; NaN in the others."""
-    wide = np.full((len(values), size), np.nan)
-    wide[:, at] = values
-    return wide
+        blocks = [(_Places.batched(len(part)), iter([(np.arange(len(part)), part)])) for part in scaled]
+        batches = np.concatenate([places.sums(block, len(at)) for places, block in blocks])
+        errors = np.asarray(np.linalg.qr(np.concatenate(scaled), mode="r"))
+    wide_errors, wide_batches = (np.full((len(rows), len(values)), np.nan) for rows in (errors, batches))
+    wide_errors[:, at], wide_batches[:, at] = errors, batches
+    found = np.array(list(values.values()), dtype=np.float64)
+    return Estimates(tuple(values), found, wide_errors, missing=dict(missing)), wide_batches
 
 
 class _Places(NamedTuple):
-    """Where what subjects add is summed up: each in a row of its own, several in one, or, below 0, in none."""
+    """In which row what each subject adds is summed up, in none below 0, and how many subjects are in each row."""
 
     of: IntArray
-    #: How many subjects are in each row.
     sizes: IntArray
 
     @classmethod
@@ -237,14 +211,14 @@ class _Places(NamedTuple):
 
     @classmethod
     def batched(cls, n: int) -> _Places:
-        """The same, or of many subjects random batches, the same for all calls: rows may be in some order."""
+        """A row for each, or of many subjects for each of some random batches, which are the same for all calls."""
         if n <= N_BATCHES:
             return cls.each(n)
         batch = np.random.default_rng(n).permutation(n) % N_BATCHES
         return cls(batch, np.bincount(batch))
 
     def sums(self, blocks: Iterator[tuple[Rows, FloatArray]], size: int) -> FloatArray:
-        """Values of subjects, added up; in a block each of them comes once."""
+        """Values of subjects, added up; each comes once in a block."""
         total = np.zeros((self.sizes.size, size))
         alone = self.sizes.max(initial=1) == 1
         for rows, values in blocks:
@@ -259,15 +233,6 @@ class _Places(NamedTuple):
             total[at[order][first]] += np.add.reduceat(values[order], first, axis=0)
         return total
 
-    def first_of(self, rows: Rows, n: int, others: _Places | None) -> _Places:
-        """Those of n subjects, among whom these are at ``rows``; the ``others`` come after them, or nowhere."""
-        place = np.full(n, -1)
-        place[rows] = self.of
-        if others is None:
-            return _Places(place, self.sizes)
-        place[place < 0] = self.sizes.size + others.of
-        return _Places(place, np.concatenate((self.sizes, others.sizes)))
-
 
 class _Fit(NamedTuple):
     """Which sample an answer was fitted to, whether it is that of the test subjects, and where sums of both go."""
@@ -278,21 +243,22 @@ class _Fit(NamedTuple):
     of_sample: _Places
 
     @classmethod
-    def of(
-        cls, status: EventWeights, y: Survival, subsample: Subsample | None, batched: bool = False
-    ) -> _Fit:
-        sample = status.sample
-        places = _Places.batched if batched else _Places.each
+    def of(cls, status: EventWeights, y: Survival, subsample: Subsample | None, batched: bool) -> _Fit:
+        sample, places = status.sample, _Places.batched if batched else _Places.each
         test = places(len(y))
         if sample is None:
             return cls(None, False, test, test)
-        if subsample is None:
-            return cls(sample, sample.equals(y), test, places(len(sample)))
-        if not sample.equals(subsample.sample):
-            return cls(sample, False, test, places(len(sample)))
-        # Those who were not drawn count where values are those of the ones drawn, and the fit is not.
-        others = places(len(sample) - len(y)) if subsample.n < len(sample) else None
-        return cls(sample, True, test, test.first_of(subsample.rows, len(sample), others))
+        n, same = len(sample), sample.equals(y if subsample is None else subsample.sample)
+        if subsample is None or not same:
+            return cls(sample, same, test, places(n))
+        place, sizes = np.full(n, -1), test.sizes
+        place[subsample.rows] = test.of
+        if subsample.n < n:
+            # Those who were not drawn count: values are those of the ones drawn, and the fit is not.
+            others = places(n - len(y))
+            place[place < 0] = sizes.size + others.of
+            sizes = np.concatenate((sizes, others.sizes))
+        return cls(sample, True, test, _Places(place, sizes))
 
 
 def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[FloatArray, FloatArray | None]:
@@ -302,16 +268,14 @@ def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[Floa
 
     def counted(parts: Iterator[Part]) -> Iterator[Part]:
         for part in parts:
-            test[:, part.places] += fit.of_test.sums(
-                _own(part.status, part.functionals), part.functionals.size
-            )
+            own = _own(part.status, part.functionals)
+            test[:, part.places] += fit.of_test.sums(own, part.functionals.size)
             yield part
 
     for places, lot in groupby(values.parts(status), _places):
         parts = counted(lot)
         if pulled is not None:
-            at = slice(None) if places is None else list(places)
-            size = values.size if places is None else len(places)
+            at, size = (slice(None), values.size) if places is None else (places, len(places))
             pulled[:, at] += fit.of_sample.sums(status.pull_back_parts(parts), size)
         deque(parts, maxlen=0)  # whatever nothing was pulled back of
     if pulled is not None and not np.all(np.abs(pulled) < _LARGEST):
@@ -321,9 +285,9 @@ def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[Floa
     return test, pulled
 
 
-def _places(part: Part) -> tuple[int, ...] | None:
+def _places(part: Part) -> list[int] | None:
     """Which of the values a part is about; None where it is about all."""
-    return None if isinstance(part.places, slice) else tuple(part.places)
+    return None if isinstance(part.places, slice) else list(part.places)
 
 
 def own_parts(status: EventWeights, values: Linearised) -> FloatArray:
@@ -337,8 +301,7 @@ def _towards(covariance: FloatArray, wanted: FloatArray) -> FloatArray:
 
     :math:`T = A^{-1/2}(A^{1/2} B A^{1/2})^{1/2} A^{-1/2}`; what A has nothing of stays as it is.
     """
-    root = _power(covariance, 0.5)
-    inverse = _power(covariance, -0.5)
+    root, inverse = _power(covariance, 0.5), _power(covariance, -0.5)
     known = root @ inverse
     return inverse @ _power(root @ wanted @ root, 0.5) @ inverse + (np.eye(len(known)) - known)
 

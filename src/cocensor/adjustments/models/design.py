@@ -18,7 +18,6 @@ from cocensor._checks import (
     check_choice,
     check_length,
     check_whole,
-    row_blocks,
 )
 from cocensor._notes import Note, noted
 from cocensor.data import Predictions, Survival
@@ -93,19 +92,17 @@ def imputation_design(
         if not by_time:
             notes.append(noted("no_risk_score", model=name))
         for i, (t, raw) in enumerate(by_time.items()):
-            centring = None if folds is None else Centring.of(raw, folds)
-            score = raw if centring is None else centring(raw, folds)
-            source = Score(name, t, float(raw.min()), float(raw.max()), centring)
+            score = raw if folds is None else _centred(raw, folds)
+            source = Score(name, t, float(raw.min()), float(raw.max()), folds is not None)
             label = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
             if i and recipe.score_times == "auto":
                 others.append((Column(label, shrunk["scores"], source), score))
                 continue
             scores.append((Column(label, "", source), score))
             curvature = Curvature.fitted(score, recipe.score_df) if recipe.score_df > 1 else None
-            if curvature is not None:
-                for k, values in enumerate(curvature.of(score).T):
-                    label = f"curvature {k + 1} of {name}"
-                    bent.append((Column(label, shrunk["curvature"], source, curvature, k), values))
+            for k, values in enumerate(() if curvature is None else curvature.of(score).T):
+                label = f"curvature {k + 1} of {name}"
+                bent.append((Column(label, shrunk["curvature"], source, curvature, k), values))
         times = [shown_time(t) for t in by_time if t is not None]
         if times:
             notes.append(noted("score_times", model=name, times=times))
@@ -115,10 +112,8 @@ def imputation_design(
         check_length(x, "x_test", len(y), "y_test")
         columns = zip(encoding.names, encoding.matrix(x, "x_test").T, strict=True)
         covariates += [(Column(name, shrunk["covariates"], i), x) for i, (name, x) in enumerate(columns)]
-    candidates, values = (
-        [column for part in parts for column, _ in part],
-        [x for part in parts for _, x in part],
-    )
+    candidates = [column for part in parts for column, _ in part]
+    values = [x for part in parts for _, x in part]
     chosen = _independent([len(part) for part in parts], values, y.time > 0)
     kept = sorted(chosen)
     left_out = [column.name for i, column in enumerate(candidates) if i not in kept]
@@ -136,23 +131,17 @@ def imputation_design(
         if beyond:
             notes.append(noted("scores_shrunk", n=rarer, free=free, scores=free + len(beyond)))
     sources = tuple(candidates[i] for i in kept)
-    design = ImputationDesign(
-        np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0)),
-        tuple(column.name for column in sources),
-        varying,
-        tuple(column.ridge for column in sources),
-        shrunk["time"],
-        sources=sources,
-        covariates=encoding,
-    )
-    return design, tuple(notes)
+    names, ridges = tuple(column.name for column in sources), tuple(column.ridge for column in sources)
+    matrix = np.column_stack([np.empty((len(y), 0)), *(values[i] for i in kept)])
+    acting = varying, ridges, shrunk["time"]
+    return ImputationDesign(matrix, names, *acting, sources=sources, covariates=encoding), tuple(notes)
 
 
 def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:
     """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
     scores, _ = _scores(predicted, y, 1)
     score = next(iter(scores.values()), None)
-    return score if score is None or folds is None else Centring.of(score, folds)(score, folds)
+    return score if score is None or folds is None else _centred(score, folds)
 
 
 def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray) -> list[int]:
@@ -183,18 +172,14 @@ def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray)
 
 
 def _scores(
-    predicted: Predicted, y: Survival, score_times: ScoreTimes
+    predicted: Predicted, y: Survival, times: ScoreTimes
 ) -> tuple[dict[float | None, FloatArray], int]:
-    """log(−log Ŝ(t)) by t, and how many of them are infinite and got the most extreme score of the others.
-
-    A risk score is read as it is, at no time.
-    """
+    """log(−log Ŝ(t)) by t (a risk score: at None), and how many were infinite and got an extreme of the others."""
     if isinstance(predicted, RiskScores):
         return ({None: predicted.risk} if spread_of(predicted.risk) else {}), 0
     scores, n_extreme = dict[float | None, FloatArray](), 0
-    is_auto = score_times == "auto"
-    first = _times(predicted, y, 1 if is_auto else score_times).tolist()
-    for t in [*first, *(_times(predicted, y, 3).tolist() if is_auto else ())]:
+    first = _times(predicted, y, 1 if times == "auto" else times).tolist()
+    for t in [*first, *(_times(predicted, y, 3).tolist() if times == "auto" else ())]:
         raw = raw_score(predicted, t)
         finite = raw[np.isfinite(raw)]
         if t in scores or not finite.size:
@@ -220,7 +205,10 @@ def _times(predicted: Predicted, y: Survival, score_times: ScoreTimes) -> FloatA
     constant = values.min(axis=0) == values.max(axis=0)
     if not constant.any():
         return wanted
-    differ = _where_they_differ(predicted) if isinstance(predicted, Predictions) else wanted[:0]
+    differ = wanted[:0]
+    if isinstance(predicted, Predictions):
+        table = predicted.probabilities
+        differ = predicted.times[table.min(axis=0) < table.max(axis=0)]
     if not differ.size:
         return wanted
     nearest = differ[np.abs(differ - wanted[constant, None]).argmin(axis=1)]
@@ -236,67 +224,36 @@ def wanted_times(y: Survival, score_times: ScoreTimes) -> FloatArray:
     return np.asarray(np.quantile(y.time, levels, method="inverted_cdf"))
 
 
-def _where_they_differ(predicted: Predictions) -> FloatArray:
-    """The times of the grid at which not all subjects have the same prediction."""
-    table = predicted.probabilities
-    low, high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
-    for rows in row_blocks(*table.shape):
-        low = np.minimum(low, table[rows].min(axis=0))
-        high = np.maximum(high, table[rows].max(axis=0))
-    return predicted.times[low < high]
-
-
-@dataclass(frozen=True, eq=False)
-class Centring:
-    """Shifts of the scores of each fold, so that all folds have the same mean."""
-
-    labels: npt.NDArray[Any]
-    shifts: FloatArray
-
-    @classmethod
-    def of(cls, score: FloatArray, folds: npt.NDArray[Any]) -> Centring:
-        """The means of the folds, against the mean of all."""
-        labels, fold = np.unique(folds, return_inverse=True)
-        return cls(labels, float(score.mean()) - np.bincount(fold, score) / np.bincount(fold))
-
-    def __call__(self, score: FloatArray, folds: npt.NDArray[Any] | None) -> FloatArray:
-        """The scores of subjects in some of the ``folds``."""
-        if folds is None:
-            raise ValueError("folds are needed: the fit was to out-of-fold predictions.")
-        at = np.minimum(np.searchsorted(self.labels, folds), self.labels.size - 1)
-        unknown = self.labels[at] != folds
-        if unknown.any():
-            raise ValueError(f"folds must be those of the fit, but has {folds[unknown][0].item()!r}.")
-        return score + self.shifts[at]
+def _centred(score: FloatArray, folds: npt.NDArray[Any]) -> FloatArray:
+    """The scores, shifted so that all folds have the same mean."""
+    _, fold = np.unique(folds, return_inverse=True)
+    return score + (float(score.mean()) - np.bincount(fold, score) / np.bincount(fold))[fold]
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    r"""The risk score :math:`\log(-\log \hat S(t))` of a model, or (t is None) the one that it predicts.
-
-    ``lowest`` and ``highest`` are those of the subjects fitted to: a prediction of 0 or 1 gets one of them.
-    """
+    r"""The risk score :math:`\log(-\log \hat S(t))` of a model, or (t is None) the one that it predicts."""
 
     model: str
     t: float | None
+    #: Of the subjects fitted to: a prediction of 0 or 1 gets one of the two.
     lowest: float
     highest: float
-    centring: Centring | None = None
+    is_centred: bool = False
 
-    def of(self, predictions: Mapping[str, Predicted], folds: npt.NDArray[Any] | None = None) -> FloatArray:
-        """The scores of any subjects."""
+    def of(self, predictions: Mapping[str, Predicted]) -> FloatArray:
+        """The scores of any subjects; of none where those fitted to were centred by fold."""
         predicted = predictions.get(self.model)
         if predicted is None:
             raise ValueError(f"predictions must hold those of {self.model!r}, as in the fit.")
-        is_risk = isinstance(predicted, RiskScores)
-        if is_risk != (self.t is None):
+        if self.is_centred:
+            raise ValueError("folds are needed: the fit was to out-of-fold predictions.")
+        if isinstance(predicted, RiskScores) and self.t is None:
+            return predicted.risk
+        if isinstance(predicted, RiskScores) or self.t is None:
             kind = "risk scores" if self.t is None else "survival curves"
             raise ValueError(f"predictions of {self.model!r} must be {kind}, as in the fit.")
-        if isinstance(predicted, RiskScores):
-            score = predicted.risk
-        elif self.t is not None:
-            score = within(raw_score(predicted, self.t), self.lowest, self.highest)
-        return score if self.centring is None else self.centring(score, folds)
+        return within(raw_score(predicted, self.t), self.lowest, self.highest)
 
 
 def raw_score(predicted: Predicted, t: float) -> FloatArray:
@@ -313,10 +270,7 @@ def within(score: FloatArray, lowest: float, highest: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """The part of a natural spline of a score beyond the straight line.
-
-    Over the subjects fitted to, its functions are orthonormal, and orthogonal to that line.
-    """
+    """What a natural spline of a score adds to the line: functions orthonormal over the subjects, orthogonal to it."""
 
     centre: float
     scale: float
@@ -364,21 +318,12 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class ImputationDesign(Design):
-    """The columns of an imputation model for the subjects fitted to, and how they are made for any others.
-
-    ``sources`` says how each column is made, ``covariates`` how those of the fit were encoded, where it had any.
-    """
+    """The columns of an imputation model for the subjects fitted to, and how they are made for any others."""
 
     sources: tuple[Column, ...] = ()
     covariates: Encoding | None = None
 
-    def matrix_of(
-        self,
-        n: int,
-        x: Any,
-        predictions: Mapping[str, Predicted],
-        folds: npt.NDArray[Any] | None = None,
-    ) -> FloatArray:
+    def matrix_of(self, n: int, x: Any, predictions: Mapping[str, Predicted]) -> FloatArray:
         """The columns of ``n`` subjects with covariates ``x`` and predictions."""
         if self.covariates is None:
             covariates = np.empty((n, 0))
@@ -390,21 +335,18 @@ class ImputationDesign(Design):
 
         @cache
         def score_of(source: Score) -> FloatArray:
-            score = source.of(predictions, folds)
+            score = source.of(predictions)
             check_length(score, f"predictions[{source.model!r}]", n, "y_test")
             return score
 
         @cache
-        def bent(source: Score, curvature: Curvature) -> FloatArray:
-            return curvature.of(score_of(source))
+        def bent(source: Score, curvature: Curvature | None) -> FloatArray:
+            return score_of(source)[:, None] if curvature is None else curvature.of(score_of(source))
 
         matrix = np.empty((n, len(self.sources)))
         for j, column in enumerate(self.sources):
-            source, curvature = column.source, column.curvature
-            if not isinstance(source, Score):
-                matrix[:, j] = covariates[:, source]
-            elif curvature is None:
-                matrix[:, j] = score_of(source)
+            if isinstance(column.source, Score):
+                matrix[:, j] = bent(column.source, column.curvature)[:, column.function]
             else:
-                matrix[:, j] = bent(source, curvature)[:, column.function]
+                matrix[:, j] = covariates[:, column.source]
         return matrix

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._checks import FloatArray, as_vector, check_length, check_number, refuse_first
+from cocensor._checks import FloatArray, as_vector, check_length, check_number, read_only, refuse_first
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.data import Survival
 from cocensor.joint.after_dropout import HazardRatio, step_quantiles
@@ -24,18 +24,15 @@ def as_hazard_ratio(value: Any) -> Ratio | None:
     if isinstance(value, Mapping):
         if not value:
             raise ValueError("hazard_ratio must name at least one reason, but is empty.")
-        return {
-            str(reason): check_number(ratio, f"hazard_ratio[{reason!r}]", lower=0.0)
-            for reason, ratio in value.items()
-        }
+        names = {reason: f"hazard_ratio[{reason!r}]" for reason in value}
+        return {str(reason): check_number(value[reason], name, lower=0.0) for reason, name in names.items()}
     if np.ndim(value) == 0:
         return check_number(value, "hazard_ratio", lower=0.0)
     ratios = as_vector(value, "hazard_ratio", copy=True)
     bad = ~((ratios > 0) & np.isfinite(ratios))
     if bad.any():
         refuse_first(bad, ratios, "hazard_ratio must be positive and finite")
-    ratios.flags.writeable = False
-    return ratios
+    return read_only(ratios)
 
 
 def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
@@ -51,19 +48,14 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
 
 
 def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
-    """The ratios of those still under observation, who may drop out later, as they are among the dropouts of a sample.
-
-    None where there is no ratio. By reason there are several, each with its share.
-    """
+    """The ratios of who may drop out later, with their shares among the dropouts of a sample; None without a ratio."""
     if ratio is None:
         return None
     nobody, observed = np.empty(0), step_quantiles(sample.time)
-    if not isinstance(ratio, dict):
-        later = 1.0 if isinstance(ratio, np.ndarray) else ratio
-        return HazardRatio(nobody, np.full((1, 1), later), np.ones(1), observed=observed)
     dropped = sample.dropout & (sample.time > 0)
-    if not dropped.any():
-        return HazardRatio(nobody, np.ones((1, 1)), np.ones(1), observed=observed)
+    if not isinstance(ratio, dict) or not dropped.any():
+        later = ratio if isinstance(ratio, float) else 1.0
+        return HazardRatio(nobody, np.full((1, 1), later), np.ones(1), observed=observed)
     ratios, which, counts = np.unique(_own(ratio, sample)[dropped], return_inverse=True, return_counts=True)
     among = np.full(len(sample), -1)
     among[dropped] = which
@@ -73,21 +65,16 @@ def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
 def resolve(
     ratio: Ratio | None, y: Survival, later: HazardRatio | None, whole: WholeSample
 ) -> HazardRatio | None:
-    """The ratios of the subjects ``y``, a part of the ``whole``; None where all are 1, which is independence.
-
-    By reason, what is not known yet of who is still under observation is as among the dropouts of a sample: ``later``.
-    """
+    """The ratios of the subjects ``y``, a part of the ``whole``; None where all are 1, which is independence."""
     if ratio is None or later is None:
         return None
-    if isinstance(ratio, dict):
-        resolved = replace(later, own=_own(ratio, y))
-    elif isinstance(ratio, np.ndarray):
+    if isinstance(ratio, np.ndarray):
         refuse_part(y, whole, "hazard_ratio")
         check_length(ratio, "hazard_ratio", len(y), "y_test")
         resolved = replace(later, own=ratio, later=ratio[:, None])
     else:
-        resolved = replace(later, own=np.full(len(y), ratio))
-    assumed = list(ratio.values()) if isinstance(ratio, dict) else ratio
+        resolved = replace(later, own=_own(ratio, y) if isinstance(ratio, dict) else np.full(len(y), ratio))
+    assumed = [*ratio.values()] if isinstance(ratio, dict) else ratio
     return None if np.all(np.asarray(assumed) == 1.0) else resolved
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,27 +15,18 @@ from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor.adjustments.base import Adjustment, Fitted, encoded
+from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
-from cocensor.adjustments.models.hazard_ratio import (
-    check_reasons,
-    geometric_mean,
-    later_ratios,
-    resolve,
-)
+from cocensor.adjustments.models.hazard_ratio import check_reasons, geometric_mean, later_ratios, resolve
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.weights import (
-    EventWeights,
-    Modelled,
-    NothingFitted,
-    cut_where_unknown,
-)
+from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
+from cocensor.estimators import CopulaGraphic
 from cocensor.joint.after_dropout import HazardRatio
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
@@ -50,39 +41,38 @@ if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _ImputedByJoint(EventWeights):
     """Weights of subjects of whom some are event-free with the probabilities q given z of a joint model."""
 
-    def __init__(
-        self, *args: Any, fitted: ImputationFromJoint, z: FloatArray, q: Conditional, **parts: Any
-    ) -> None:
-        super().__init__(*args, model=fitted.joint.model, **parts)
-        self._fitted, self._z, self._q = fitted, z, q
+    fitted: ImputationFromJoint
+    z: FloatArray
+    q: Conditional
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
-        _ = self._influence  # refuses where it is not known how they move the model
-        return self._fitted.y
+        _ = self.fitted.joint.influence  # refuses where it is not known how they move the model
+        return self.fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
         """The hazard ratio right after leaving that the copula implies, or that is assumed."""
         rows = np.concatenate([imputed.rows for imputed in self.modelled])
-        return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
+        return geometric_mean(self.q.log_hazard_ratio(rows[~self.q.ended[rows]]))
 
     @property
     def interval_caveats(self) -> tuple[Note, ...]:
         """A cumulative hazard that only the constraint keeps from falling."""
-        return (noted("hazard_kept_from_falling"),) if self._influence.held else ()
+        return (noted("hazard_kept_from_falling"),) if self.fitted.joint.influence.held else ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
-        return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
+        return self.pull_back_parts(functionals.parts(self))
 
     def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""
-        influence = self._influence
+        influence = self.fitted.joint.influence
         sums: list[FloatArray] = []
         for part in parts:
             if isinstance(part.status, _ImputedByJoint):  # at times before all censorings nothing is imputed
@@ -92,7 +82,7 @@ class _ImputedByJoint(EventWeights):
             return
         gradient, by_shares = sums
         yield from influence.psi(gradient)
-        shares = None if self._q.ratio is None else self._q.ratio.influence
+        shares = None if self.q.ratio is None else self.q.ratio.influence
         if shares is not None:
             yield np.arange(len(shares)), shares @ by_shares
 
@@ -108,11 +98,7 @@ class _ImputedByJoint(EventWeights):
 
         imputed = [modelled.in_order for modelled in self.modelled]
         n_models = len(functionals.gradients)
-        return parameter_gradient(model, self._q, self._z, imputed, gains, n_models, functionals.time_weights)
-
-    @property
-    def _influence(self) -> JointInfluence:
-        return self._fitted.joint.influence
+        return parameter_gradient(model, self.q, self.z, imputed, gains, n_models, functionals.time_weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,18 +109,17 @@ class FittedJoint(Fitted):
     joint: JointFit
     y: Survival | None
 
-    def for_others(self) -> Fitted:
-        """The joint model."""
-        return replace(self, joint=self.joint.model_alone, y=None)
+    def for_others(self) -> Self:
+        """The joint model, which cannot be fitted again: nothing is known of its error."""
+        return replace(self, joint=JointFit(self.joint.model, missing=self.joint.missing), y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         """Return a fit under another copula, from the fits so far."""
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
+        adjustment, joint = self.adjustment.with_copula(copula), self.joint.with_copula(copula)
+        return replace(self, adjustment=adjustment, joint=joint)
 
     def forget(self) -> None:
-        """The designs of the joint model."""
+        """Give back the designs of the joint model."""
         if self.joint.problem is not None:
             self.joint.problem.likelihood.forget()
 
@@ -150,11 +135,11 @@ class ImputationFromJoint(FittedJoint):
     #: The ratios of those who drop out later, as they are among the subjects fitted to.
     later: HazardRatio | None = None
 
-    def for_others(self) -> Fitted:
+    def for_others(self) -> Self:
         """The joint model, and how to read predictions."""
         later = None if self._later is None else replace(self._later, among=None)
         design = None if self.design is None else self.design[:0]
-        return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
+        return replace(super().for_others(), design=design, later=later)
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
         """Return the fit at independence with a hazard ratio."""
@@ -173,13 +158,9 @@ class ImputationFromJoint(FittedJoint):
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
         assert self.y is not None
-        return replace(
-            self,
-            adjustment=adjustment,
-            joint=self.joint.resampled(rows, self.adjustment.copula),
-            y=self.y[rows],
-            design=None if self.design is None else self.design[rows],
-        )
+        joint = self.joint.resampled(rows, self.adjustment.copula)
+        design = None if self.design is None else self.design[rows]
+        return replace(self, adjustment=adjustment, joint=joint, y=self.y[rows], design=design)
 
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
@@ -193,7 +174,15 @@ class ImputationFromJoint(FittedJoint):
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
         elif predictions is None:
-            self._check_subjects(y)
+            # Nothing says what others are given than the subjects that were fitted to.
+            if self.y is None:
+                raise ValueError("predictions are needed: the joint model conditions on them.")
+            n = len(self.y)
+            if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
+                why = "their outcomes differ" if len(y) == n else f"has {len(y)}"
+                raise ValueError(
+                    f"y_test must hold the {n} subjects of the fit, but {why}: others need predictions."
+                )
             z = self.design.matrix
         else:
             z = self.design.matrix_of(len(y), x, predictions)
@@ -207,15 +196,8 @@ class ImputationFromJoint(FittedJoint):
         for kind, late in ((q.ended, True), (~q.ended, False)):
             rows = np.flatnonzero(unknown & kind)
             modelled.append(Modelled(rows, cut[rows], q, placed=partial(q.placed, rows=rows, ended=late)))
-        return _ImputedByJoint(
-            grid,
-            cut,
-            modelled=tuple(modelled),
-            notes=self.notes,
-            fitted=self,
-            z=z,
-            q=q,
-        )
+        parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes, "model": model}
+        return _ImputedByJoint(grid, cut, fitted=self, z=z, q=q, **parts)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """Return infinity; warns of times beyond the data of the joint model."""
@@ -228,18 +210,6 @@ class ImputationFromJoint(FittedJoint):
                 stacklevel=3,
             )
         return np.inf
-
-    def _check_subjects(self, y: Survival) -> None:
-        """Refuse others than the subjects that were fitted to, where nothing says what they are given."""
-        if self.y is None:
-            raise ValueError("predictions are needed: the joint model conditions on them.")
-        n, others = len(self.y), "others need predictions"
-        if len(y) != n:
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}: {others}.")
-        if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
-            raise ValueError(
-                f"y_test must hold the {n} subjects of the fit, but their outcomes differ: {others}."
-            )
 
     @cached_property
     def _later(self) -> HazardRatio | None:
@@ -261,25 +231,34 @@ class JointSettings:
     time_kind: AskedTimeKind = "auto"
     model: JointModel | None = None
 
-    def check(self, copula: Any) -> None:
-        """Refuse settings that no model can be fitted with, or a model beside a copula."""
+    def checked(self, copula: Any, given: bool) -> Any:
+        """Return the copula assumed; refuses settings that nothing can be fitted with, or a model beside a copula."""
         check_choice(self.time_kind, "time_kind", ("auto", "continuous", "grouped"))
         check_settings(self.margins, self.penalty, self.knots, self.time_kind)
+        if self.model is not None:
+            if not isinstance(self.model, JointModel):
+                raise TypeError(f"model must be a JointModel, but is of type {type(self.model).__name__}.")
+            if copula is not None and copula != self.model.copula:
+                raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
+            copula = self.model
+        copula = assumed_copula(copula)
+        if given:
+            resolve_family(copula)  # refuses what is no copula
+        else:
+            CopulaGraphic(copula)  # refuses a copula without a graphic form
+        return copula
+
+    def given_covariates(self, copula: Any, x: Any, y: Survival) -> tuple[JointFit, tuple[Note, ...]]:
+        """Return the joint model of the training sample, and what was left out of its covariates."""
+        notes: tuple[Note, ...] = ()
         if self.model is None:
-            return
-        if not isinstance(self.model, JointModel):
-            raise TypeError(f"model must be a JointModel, but is of type {type(self.model).__name__}.")
-        if copula is not None and copula != self.model.copula:
-            raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
+            x, notes = design_given(x, "x_train", len(y), "y_train")
+        return JointFit.of(self, copula, x, y, "x_train and y_train"), notes
 
 
 @dataclass(frozen=True, eq=False)
 class JointFit:
-    """A joint model and the sample that it was fitted to; or why it could not be, where nobody may need it.
-
-    In a sample without events, or where nobody is censored before its last time, there may be no joint model; whether
-    one is needed shows later.
-    """
+    """A joint model and the sample that it was fitted to; or why it is ``missing``, where perhaps nobody needs it."""
 
     model: JointModel | None
     problem: JointProblem | None = None
@@ -292,15 +271,8 @@ class JointFit:
         if settings.model is not None:
             return cls(settings.model)
         try:
-            problem = JointProblem.of(
-                X,
-                y,
-                margins=settings.margins,
-                knots=settings.knots,
-                penalty=settings.penalty,
-                time_kind=settings.time_kind,
-            )
-            return cls(None, problem).with_copula(copula)
+            given = {name: getattr(settings, name) for name in ("margins", "knots", "penalty", "time_kind")}
+            return cls(None, JointProblem.of(X, y, **given)).with_copula(copula)
         except ValueError as error:
             missing = f"the joint model cannot be fitted to {sample}: {error}"
             if not y.n_events or (y.event | (y.time == y.t_max)).all():
@@ -325,11 +297,6 @@ class JointFit:
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
     @property
-    def model_alone(self) -> JointFit:
-        """The fit without the sample: it cannot be fitted again, and nothing is known of its error."""
-        return JointFit(self.model, missing=self.missing)
-
-    @property
     def influence(self) -> JointInfluence:
         """The influence of the sample on the model, or a refusal that says why it is not known."""
         if self.problem is None or self.optimum is None or self.problem.likelihood.weight is not None:
@@ -338,9 +305,8 @@ class JointFit:
         if not self.optimum.converged:
             raise ValueError("the joint model did not converge.")
         if self.optimum.bound:
-            raise ValueError(
-                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
-            )
+            at = f"τ = {model.copula.tau:.2g}"
+            raise ValueError(f"the dependence of the joint model is at its bound, {at}.")
         return JointInfluence(self.problem, self.optimum, model)
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival, log1mexp
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.gradient import Functionals
@@ -25,8 +25,6 @@ from cocensor.estimators.margin import given_dropout, given_end
 
 if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
-
-_SIDES: tuple[Side, Side] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,55 +44,13 @@ class FittedMargin(Fitted):
         return self.adjustment.with_copula(copula).fit(self.y)
 
 
-@dataclass(frozen=True, eq=False)
-class _MarginsAt:
-    """The margins where imputation reads them: S_E at the sorted times, and by subject S_E and S_C at its censoring.
-
-    ``before`` and ``after`` are S_C before and after it; without ``dropout`` they are not read. ``last`` says where
-    everybody has dropped out by then.
-    """
-
-    dropout: bool
-    s_t: FloatArray
-    s_c: FloatArray
-    before: FloatArray
-    after: FloatArray
-    last: BoolArray
-
-    @classmethod
-    def of(
-        cls, margin: CopulaGraphic, y: Survival, grid: TimeGrid, imputed: BoolArray, *, dropout: bool
-    ) -> _MarginsAt:
-        """Return the margins for those ``imputed``; others have 1."""
-        n = len(y)
-        s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
-        s_c, before, after = np.ones(n), np.ones(n), np.ones(n)
-        s_c[imputed] = margin.predict(y.time[imputed], tail="last")
-        if (s_c == 0).any():
-            rule = "y_test must not be censored after the training curve has reached 0"
-            refuse_first(s_c == 0, y.time, rule)
-        if not dropout:
-            return cls(False, s_t, s_c, before, after, np.zeros(n, dtype=bool))
-        c = np.minimum(y.time, margin.t_max_)  # held there, where the tail allows it
-        dropped, ended = imputed & y.dropout, imputed & ~y.dropout
-        if dropped.any():
-            before[dropped], after[dropped] = margin.dropout_limits(c[dropped])
-        before[ended], after[ended] = (margin.dropout_survival(c[ended], side) for side in _SIDES)
-        last = after == 0
-        # Where everybody had dropped out by an end of study, the last moment before that stands in.
-        after[ended & last] = before[ended & last]
-        return cls(True, s_t, s_c, before, after, last)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ImputationFromMargins(FittedMargin):
     """Imputation given nothing."""
 
     adjustment: Imputation
 
-    def weights_for(
-        self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
-    ) -> EventWeights:
+    def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         """Return who is event-free given the censoring, or given nothing but survival up to it."""
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
         cut, imputed = cut_where_unknown(y, grid)
@@ -102,25 +58,31 @@ class ImputationFromMargins(FittedMargin):
             return NothingFitted(grid, cut)
         refuse_beyond(tail, grid.times, margin.support_, "times")
         refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
-        dropout = self.adjustment.conditioning == "dropout" and not margin.copula.is_independence
-        at = _MarginsAt.of(margin, y, grid, imputed, dropout=dropout)
-        if dropout:
-            modelled = given_censoring(
-                y,
-                cut,
-                imputed,
-                margin.copula,
-                lambda _, columns: at.s_t[columns],
-                at.s_c,
-                at.before,
-                at.after,
-            )
+        s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
+        s_c, before, after = at_c = np.ones((3, len(y)))
+        s_c[imputed] = margin.predict(y.time[imputed], tail="last")
+        if (s_c == 0).any():
+            rule = "y_test must not be censored after the training curve has reached 0"
+            refuse_first(s_c == 0, y.time, rule)
+        last: BoolArray | None = None
+        if self.adjustment.conditioning == "dropout" and not margin.copula.is_independence:
+            c = np.minimum(y.time, margin.t_max_)  # held there, where the tail allows it
+            dropped, ended = imputed & y.dropout, imputed & ~y.dropout
+            if dropped.any():
+                before[dropped], after[dropped] = margin.dropout_limits(c[dropped])
+            before[ended] = margin.dropout_survival(c[ended], "left")
+            after[ended] = margin.dropout_survival(c[ended])
+            last = after == 0
+            # Where everybody had dropped out by an end of study, the last moment before that stands in.
+            after[ended & last] = before[ended & last]
+            modelled = given_censoring(y, cut, imputed, margin.copula, s_t, at_c)
         else:
             rows = np.flatnonzero(imputed)
-            modelled = (Modelled.product(rows, cut[rows], 1.0 / at.s_c, at.s_t),)
+            modelled = (Modelled.product(rows, cut[rows], 1.0 / s_c, s_t),)
         if self.y is None:
             return EventWeights(grid, cut, modelled=modelled)
-        return _ImputedFromMargins(grid, cut, modelled=modelled, y=y, imputed=imputed, at=at, fitted=self)
+        at: dict[str, Any] = {"s_t": s_t, "at_c": at_c, "last": last}
+        return _ImputedFromMargins(grid, cut, modelled=modelled, fitted=self, y=y, imputed=imputed, **at)
 
     @cached_property
     def pull(self) -> PullBack:
@@ -129,37 +91,35 @@ class ImputationFromMargins(FittedMargin):
         return PullBack(self.y, self.margin)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _ImputedFromMargins(EventWeights):
     """Weights of subjects of whom some, ``imputed``, are event-free with the probabilities of two margins."""
 
-    def __init__(
-        self,
-        *args: Any,
-        y: Survival,
-        imputed: BoolArray,
-        at: _MarginsAt,
-        fitted: ImputationFromMargins,
-        **parts: Any,
-    ) -> None:
-        super().__init__(*args, **parts)
-        self.y, self.imputed, self.at, self._fitted = y, imputed, at, fitted
-        self.copula = fitted.margin.copula
+    fitted: ImputationFromMargins
+    y: Survival
+    imputed: BoolArray
+    #: S_E at the sorted times; by subject, S_E at its censoring, and S_C before and after that.
+    s_t: FloatArray
+    at_c: FloatArray
+    #: Where everybody has dropped out by then; None where dropout is forgotten.
+    last: BoolArray | None
 
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the margins were fitted to."""
-        return self._fitted.y
+        return self.fitted.y
 
     @property
     def hazard_ratio(self) -> float | None:
         """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
-        dropped, at, copula = self.imputed & self.y.dropout, self.at, self.copula
-        if not at.dropout:
+        dropped, copula = self.imputed & self.y.dropout, self.fitted.margin.copula
+        if self.last is None:
             return 1.0 if copula.is_independence and dropped.any() else None
-        middle = 0.5 * (at.before + at.after)
+        s_c, before, after = self.at_c
+        middle = 0.5 * (before + after)
         # Where a margin is 1 still, nothing is known of its hazard.
-        rows = np.flatnonzero(dropped & (at.s_c < 1) & (middle < 1))
-        x, y = hazard_from_survival(at.s_c[rows]), hazard_from_survival(middle[rows])
+        rows = np.flatnonzero(dropped & (s_c < 1) & (middle < 1))
+        x, y = hazard_from_survival(s_c[rows]), hazard_from_survival(middle[rows])
         with np.errstate(all="ignore"):
             log_ratio = copula.log_cross_ratio_hazard(x, y)
         return geometric_mean(log_ratio)
@@ -171,17 +131,14 @@ class _ImputedFromMargins(EventWeights):
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.influence.PullBack`).
         """
-        pull = self._fitted.pull
+        pull = self.fitted.pull
         chain = _Chain(self, functionals, pull)
         size, width = functionals.size, self.grid.sorted.size
         return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
 
 
 class _SameForm(NamedTuple):
-    """Test subjects in the order of their censorings, whose chances have the same form.
-
-    ``rows`` are those of the margins at the censorings; ``early`` says which come before the first step of S_C.
-    """
+    """Test subjects by censoring, whose chances have one form; ``early`` are those before the first step of S_C."""
 
     subjects: Rows
     rows: IntArray
@@ -194,14 +151,14 @@ class _Chain:
     """Gradients of functionals by the margins, from their gradients by the weights."""
 
     def __init__(self, weights: _ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
-        self._functionals, self._at, self._copula = functionals, weights.at, weights.copula
+        self._functionals, self._weights, self._copula = functionals, weights, weights.fitted.margin.copula
         sample = weights.sample
         assert sample is not None
         dropouts = sample.time[sample.dropout]
         self._first_step = int(pull.row(dropouts.min(initial=np.inf, keepdims=True))[0])
         self._time_rows = pull.row(weights.grid.sorted)
-        self._n_times = int(np.count_nonzero(weights.at.s_t))  # from where S_E is 0 it stays there
-        self._kinds = list(self._by_form(weights, pull))
+        self._n_times = int(np.count_nonzero(weights.s_t))  # from where S_E is 0 it stays there
+        self._kinds = list(self._by_form(pull))
         early = any(kind.early.any() for kind in self._kinds)
         #: From this row on nothing is read.
         self.stop = 1 + max(int(self._time_rows[-1]), self._first_step if early else 0)
@@ -209,24 +166,24 @@ class _Chain:
         self._by_time = np.zeros((len(functionals.gradients), weights.grid.sorted.size))
         self._by_first_step = np.zeros(functionals.size)
 
-    def _by_form(self, weights: _ImputedFromMargins, pull: PullBack) -> Iterator[_SameForm]:
-        at, y, imputed = weights.at, weights.y, weights.imputed
-        step = at.before > at.after
-        forms: tuple[tuple[BoolArray, _ChanceOf], ...] = ((imputed, _of_survival),)
-        if at.dropout:
+    def _by_form(self, pull: PullBack) -> Iterator[_SameForm]:
+        at, y = self._weights, self._weights.y
+        step = at.at_c[1] > at.at_c[2]
+        forms: tuple[tuple[bool | BoolArray, _ChanceOf], ...] = ((True, _of_survival),)
+        if at.last is not None:
             forms = (
-                (imputed & at.last, _of_last),
-                (imputed & ~at.last & ~y.dropout, _of_end),
-                (imputed & ~at.last & y.dropout & step, _of_step),
-                (imputed & ~at.last & y.dropout & ~step, _of_dropout),
+                (at.last, _of_last),
+                (~at.last & ~y.dropout, _of_end),
+                (~at.last & y.dropout & step, _of_step),
+                (~at.last & y.dropout & ~step, _of_dropout),
             )
         for mask, chance in forms:
-            subjects = np.flatnonzero(mask)
+            subjects = np.flatnonzero(at.imputed & mask)
             subjects = subjects[np.argsort(y.time[subjects], kind="stable")]
             c = y.time[subjects]
             rows = pull.row(c)
             early = y.dropout[subjects] & (rows < self._first_step)
-            yield _SameForm(subjects, rows, weights.grid.cut(c), early, chance)
+            yield _SameForm(subjects, rows, at.grid.cut(c), early, chance)
 
     def at_censorings(self, rows: slice) -> MarginGradient:
         """Return gradients by the margins at the censorings that fall on some rows of theirs."""
@@ -240,7 +197,9 @@ class _Chain:
                 for total, values in zip((event, before, after), self._of(kind, some), strict=True):
                     if values is not None:
                         total[at[starts]] += np.add.reduceat(values, starts, axis=0)
-        return MarginGradient(event, before, after) if self._at.dropout else MarginGradient(event)
+        if self._weights.last is None:
+            return MarginGradient(event)
+        return MarginGradient(event, before, after)
 
     def at_times(self, rows: slice) -> MarginGradient:
         """Return gradients by S_E at the times, and by S_C after its first step where that stands in."""
@@ -254,29 +213,23 @@ class _Chain:
         after[self._first_step - rows.start] = self._by_first_step
         return MarginGradient(event, None, after)
 
-    def _of(
-        self, kind: _SameForm, some: slice
-    ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
+    def _of(self, kind: _SameForm, some: slice) -> tuple[FloatArray | None, ...]:
         """Return gradients by S_E at the censorings of some subjects, and by S_C before and after these."""
-        at, subjects, cut = self._at, kind.subjects[some], kind.cut[some]
+        at, subjects, cut = self._weights, kind.subjects[some], kind.cut[some]
         columns = slice(int(cut[0]), self._n_times)
         if columns.start >= columns.stop:
             return None, None, None
         x_t = hazard_from_survival(at.s_t[columns])
-        x_c, before, after = (
-            hazard_from_survival(survival[subjects])[:, None] for survival in (at.s_c, at.before, at.after)
-        )
+        x_c, before, after = hazard_from_survival(at.at_c[:, subjects, None])
         at_t = kind.chance(self._copula, x_t[None], before, after)
         at_c = kind.chance(self._copula, x_c, before, after)
         after_cut = cut[:, None] <= np.arange(columns.start, columns.stop)
         q = np.exp(np.where(after_cut, np.minimum(at_t.log - at_c.log, 0.0), -np.inf))
-        gains = []
+        gains, by_event = [], np.broadcast_to(at_t.by_event, q.shape)
         for m, gradient in enumerate(self._functionals.gradients):
             block = gradient.of_subjects(subjects).part(columns)
             gains.append((block.event_free - block.event) * q)
-            self._by_time[m, columns] += np.einsum(
-                "ij,ij->j", gains[-1], np.broadcast_to(at_t.by_event, q.shape)
-            )
+            self._by_time[m, columns] += np.einsum("ij,ij->j", gains[-1], by_event)
 
         def summed(slope: FloatArray) -> FloatArray:
             weights = self._functionals.time_weights[columns]
@@ -294,39 +247,26 @@ class _Chain:
 
 
 def given_censoring(
-    y: Survival,
-    cut: IntArray,
-    imputed: BoolArray,
-    copula: Copula,
-    event_survival: Callable[[Rows, slice], FloatArray],
-    s_c: FloatArray,
-    above: FloatArray,
-    below: FloatArray,
+    y: Survival, cut: IntArray, imputed: BoolArray, copula: Copula, s_t: FloatArray, at_c: FloatArray
 ) -> tuple[Modelled, ...]:
     """Return the chances of those ``imputed``, given C = c after a dropout and C > c after an end of study.
 
-    ``event_survival`` gives S_E at some of the sorted times, ``s_c`` is S_E at each subject's censoring, and ``above``
-    and ``below`` are S_C before and after it.
+    ``s_t`` is S_E at the sorted times, for all subjects or by subject; ``at_c`` are S_E at each censoring, and S_C
+    before and after it.
     """
-    ended = ~(y.event | y.dropout)
+    ended, step = ~(y.event | y.dropout), at_c[1] > at_c[2]
 
-    def dropped_out(rows: Rows, columns: slice) -> FloatArray:
-        c = s_c[rows][:, None]
+    def q(rows: Rows, columns: slice) -> FloatArray:
+        """The chances of subjects of one kind."""
+        c, before, after = at_c[:, rows, None]
         # Before the cut nothing counts: there t may be before c.
-        s = np.minimum(event_survival(rows, columns), c)
-        return given_dropout(copula, s, c, above[rows][:, None], below[rows][:, None])
+        s = np.minimum(s_t[columns] if s_t.ndim == 1 else s_t[rows, columns], c)
+        if ended[rows[0]]:
+            return given_end(copula, s, c, after)
+        return given_dropout(copula, s, c, before, after)
 
-    def outlasted(rows: Rows, columns: slice) -> FloatArray:
-        c = s_c[rows][:, None]
-        return given_end(copula, np.minimum(event_survival(rows, columns), c), c, below[rows][:, None])
-
-    step = above > below
-    kinds = (
-        (imputed & ~ended & step, dropped_out),
-        (imputed & ~ended & ~step, dropped_out),
-        (imputed & ended, outlasted),
-    )
-    return tuple(Modelled(np.flatnonzero(mask), cut[mask], q) for mask, q in kinds)
+    kinds = imputed & ~ended & step, imputed & ~ended & ~step, imputed & ended
+    return tuple(Modelled(np.flatnonzero(kind), cut[kind], q) for kind in kinds)
 
 
 # Below such changes of log ρ and of z over a step, a difference has lost its digits, and the middle is exact.
@@ -366,7 +306,8 @@ def _of_survival(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, a
 def _of_end(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
     """C(S_E, S_C) with S_C after the censoring, an end of study."""
     z = -copula.log_cdf_hazard(x, after)
-    by_event, by_dropout = _by_both(copula, -copula.log_elasticity(z), x, after)
+    log_rate = -copula.log_elasticity(z)
+    by_event, by_dropout = (-np.exp(copula.log_elasticity(hazard) + log_rate) for hazard in (x, after))
     return _Chance(-z, by_event, None, by_dropout)
 
 
@@ -379,7 +320,7 @@ def _of_last(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after
 def _of_dropout(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after: FloatArray) -> _Chance:
     """h2(S_E, S_C): a dropout between the steps of S_C."""
     log, log_rate = _density(copula, x, after)
-    by_event, by_dropout = _by_both(copula, log_rate, x, after)
+    by_event, by_dropout = (-np.exp(copula.log_elasticity(hazard) + log_rate) for hazard in (x, after))
     return _Chance(log, by_event, None, by_dropout)
 
 
@@ -392,9 +333,8 @@ def _of_step(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after
     z, z_after = (-copula.log_cdf_hazard(x, y) for y in (before, after))
     log_e, log_e_after = copula.log_elasticity(z), copula.log_elasticity(z_after)
     # How far z rises and log ρ falls: never back, but for rounding.
-    gap, fall = (
-        np.maximum(rise, np.finfo(float).tiny) for rise in (z_after - z, z_after - z + log_e_after - log_e)
-    )
+    gap, tiny = z_after - z, np.finfo(float).tiny
+    fall, gap = np.maximum(gap + log_e_after - log_e, tiny), np.maximum(gap, tiny)
     flat = (fall < _FLAT) & (gap < _NARROW)
     log_w = copula.log_rise(before, after)
     log_lost = log1mexp(gap) - log_w
@@ -407,12 +347,9 @@ def _of_step(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after
         log_excess = np.where(flat, half, log_excess)
         log_excess_after = np.where(flat, -half, log_excess_after)
     unit, unit_after = copula.log_elasticity(before) - log_w, copula.log_elasticity(after) - log_w
-    return _Chance(
-        log,
-        -np.exp(copula.log_elasticity(x) + log_rate),
-        np.exp(unit) - np.exp(unit + log_excess),
-        np.exp(unit_after + log_excess_after) - np.exp(unit_after),
-    )
+    by_before = np.exp(unit) - np.exp(unit + log_excess)
+    by_after = np.exp(unit_after + log_excess_after) - np.exp(unit_after)
+    return _Chance(log, -np.exp(copula.log_elasticity(x) + log_rate), by_before, by_after)
 
 
 def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -420,10 +357,3 @@ def _density(copula: ArchimedeanCopula, x: FloatArray, y: FloatArray) -> tuple[F
     z = -copula.log_cdf_hazard(x, y)
     log_e = copula.log_elasticity(z)
     return -z - log_e, copula.log_curvature(z) - log_e
-
-
-def _by_both(
-    copula: ArchimedeanCopula, log_rate: FloatArray, x: FloatArray, y: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return derivatives by x and y, from the log rate at which the log of a chance falls with φ(S_E) + φ(S_C)."""
-    return -np.exp(copula.log_elasticity(x) + log_rate), -np.exp(copula.log_elasticity(y) + log_rate)

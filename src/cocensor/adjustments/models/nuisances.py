@@ -70,10 +70,8 @@ def check_learners(learners: Any, name: str) -> Any:
         if isinstance(learner, str):
             check_choice(learner, name, ("cox", "forest") if several else ("auto", "cox", "forest"))
         elif isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
-            raise TypeError(
-                f"{name} must be 'auto', 'cox', 'forest', an object with fit and predict, or several of these, but is "
-                f"{learner!r}."
-            )
+            kinds = "'auto', 'cox', 'forest', an object with fit and predict, or several of these"
+            raise TypeError(f"{name} must be {kinds}, but is {learner!r}.")
     return tuple(learners) if several else learners
 
 
@@ -89,9 +87,8 @@ def resolved(learners: Learners) -> tuple[Learner, ...]:
 def in_words(learners: tuple[Learner, ...]) -> str:
     """Return what the learners are called."""
     names = {"cox": "a Cox model", "forest": "a random survival forest"}
-    return " and ".join(
-        names[learner] if isinstance(learner, str) else type(learner).__name__ for learner in learners
-    )
+    words = (names[learner] if isinstance(learner, str) else type(learner).__name__ for learner in learners)
+    return " and ".join(words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +125,6 @@ class Nuisance:
     place: IntArray
     fold: IntArray
     seed: int
-
-    def drawn(self, rows: Rows) -> Nuisance:
-        """The sample of ``rows``, which stay in their folds."""
-        return replace(self, x=self.x[rows], y=self.y[rows], place=self.place[rows], fold=self.fold[rows])
 
     def model_without(self, k: int) -> HazardModel:
         """The hazard given covariates, from all folds but one, or from all."""
@@ -192,9 +185,8 @@ class HazardModel:
 class CrossFitted:
     """Hazards of event and dropout of any subjects: of those fitted to from the other folds, of others from all.
 
-    ``keys``, sorted, tell the subjects fitted to by outcome and covariates, and ``folds`` where they belong; ``times``
-    are their distinct times. ``models`` are those without each fold, fitted when needed to the samples of
-    ``nuisances``, which a copy for others does not have.
+    ``keys``, sorted, tell the subjects fitted to by outcome and covariates, and ``folds`` where they belong. ``models``
+    are those without each fold, fitted when needed to the samples of ``nuisances``, which a copy for others lacks.
     """
 
     nuisances: tuple[Nuisance, Nuisance] | None
@@ -204,22 +196,8 @@ class CrossFitted:
     models: dict[int, tuple[HazardModel, HazardModel]]
 
     @classmethod
-    def to(
-        cls,
-        x: FloatArray,
-        y: Survival,
-        learners: tuple[tuple[Learner, ...], tuple[Learner, ...]],
-        n_folds: int,
-        seed: int,
-    ) -> CrossFitted:
-        """Return both margins of a sample, with learners of each, to be fitted when needed."""
-        place = places(y, x, seed)
-        fold = dealt(place, y.event, n_folds)
-        event = Nuisance(x, y, "event", learners[0], place, fold, seed)
-        return cls._of(event, replace(event, of="dropout", learners=learners[1]))
-
-    @classmethod
-    def _of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
+    def of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
+        """Return both margins of a sample, to be fitted when needed."""
         keys, fold = _keys(event.y, event.x), event.fold
         order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
         return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
@@ -228,7 +206,8 @@ class CrossFitted:
         """Return the same of ``rows`` of the sample, which stay in their folds."""
         assert self.nuisances is not None
         event, dropout = self.nuisances
-        return self._of(event.drawn(rows), dropout.drawn(rows))
+        x, y, place, fold = event.x[rows], event.y[rows], event.place[rows], event.fold[rows]
+        return self.of(*(replace(margin, x=x, y=y, place=place, fold=fold) for margin in (event, dropout)))
 
     @property
     def for_others(self) -> CrossFitted:
@@ -282,8 +261,7 @@ def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
 def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
     """The fold of each subject: those with events are dealt out first, by their places, then the others.
 
-    Subjects in one place are dealt out too: in one fold, all who had the event at a time would be missing in what the
-    others learn of that time.
+    So are those in one place: else what others learn of a time could lack all who had the event then.
     """
     fold = np.empty(place.size, dtype=np.intp)
     fold[np.lexsort((place, ~event))] = np.arange(place.size) % n_folds
@@ -301,7 +279,7 @@ def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:
 
 @dataclass(frozen=True, eq=False)
 class _Proportional:
-    """A Cox model of standardised columns; those that do not vary, or that would count the wrong way, have none."""
+    """A Cox model of columns, of which those that do not vary, or would count the wrong way, have no slope."""
 
     centre: FloatArray
     slope: FloatArray
@@ -321,7 +299,11 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     kept = np.flatnonzero(scale)
     while kept.size:
         z = (x[:, kept] - centre[kept]) / scale[kept]
-        axes = _axes(z)
+        axes = None
+        if len(z) < z.shape[1]:
+            # Under a ridge the effects lie in the span of the subjects: the same model has fewer parameters.
+            _, sizes, span = np.linalg.svd(z, full_matrices=False)
+            axes = span[sizes > _NO_AXIS * sizes[0]].T
         model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y)
         coef = model.coef_ if axes is None else axes @ model.coef_
         if not rising or coef.min() >= 0:
@@ -331,28 +313,15 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     return _Proportional(centre, slope, RiskSets(y, of, "efron").log_breslow(np.zeros(len(y))))
 
 
-def _axes(z: FloatArray) -> FloatArray | None:
-    """Orthonormal columns that span the subjects, where there are fewer of these than columns; else None.
-
-    Under a ridge the effects lie in that span, whatever its axes: the same model has fewer parameters.
-    """
-    if z.shape[1] <= len(z):
-        return None
-    _, sizes, axes = np.linalg.svd(z, full_matrices=False)
-    return np.asarray(axes[sizes > _NO_AXIS * sizes[0]].T)
-
-
 def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> RiskScore:
     """The logarithm of the cumulative hazard, summed over times."""
     ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
     levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
     ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
-    forest = ensemble.RandomSurvivalForest(
-        **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
-    )
-    return partial(
-        _forest_score, forest.fit(_single(x), structured(ends[np.searchsorted(ends, time)], happens))
-    )
+    n_subjects = min(len(x), _FOREST_SUBJECTS)
+    forest = ensemble.RandomSurvivalForest(**_FOREST, max_samples=n_subjects, random_state=seed)
+    y = structured(ends[np.searchsorted(ends, time)], happens)
+    return partial(_forest_score, forest.fit(_single(x), y))
 
 
 def _forest_score(forest: Any, x: FloatArray) -> FloatArray:

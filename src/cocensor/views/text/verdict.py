@@ -33,7 +33,8 @@ def standing_in_words(standing: Standing, names: Names = BARE, says: Doing = IN_
     if len(standing.scores) == 1:
         return f"there is no other model to compare {names.models(standing.scores)} with"
     if not standing.tells:
-        return names.have_best_score(standing.leaders) + "; there are no intervals" * standing.level is not None
+        no_intervals = "" if standing.level is None else "; there are no intervals"
+        return names.have_best_score(standing.leaders) + no_intervals
     if len(standing.first) > 1:
         clauses = [*_tie(standing, names, says)]
     elif len(standing.beaten) > 1 and not unknown:
