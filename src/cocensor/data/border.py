@@ -172,9 +172,7 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)
     grid = TimeGrid.of(times)
-    curves = grid.by_sorted(table)
-    if curves is not table and not np.array_equal(grid.restore(curves), table, equal_nan=True):
-        raise ValueError(f"{name} must have equal columns where times are repeated.")
+    curves = grid.sorted_table(table, name)
     rounded = count_rounded(curves, name, grid.sorted)
     return on_times(grid.sorted, curves, source="array at the times", n_rounded=rounded)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +71,13 @@ class TimeGrid:
     def by_sorted(self, values: FloatArray) -> FloatArray:
         """``values`` in the order of the times given (in the last axis) by sorted time: what :meth:`restore` undoes."""
         return values if self.place is None else values[..., np.unique(self.place, return_index=True)[1]]
+
+    def sorted_table(self, table: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+        """Return a table by sorted time; columns of one time that differ are refused."""
+        by_time = self.by_sorted(table)
+        if self.place is not None and not np.array_equal(self.restore(by_time), table, equal_nan=True):
+            raise ValueError(f"{name} must have equal columns where times are repeated.")
+        return by_time
 
 
 @dataclass(frozen=True)
