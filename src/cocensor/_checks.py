@@ -170,7 +170,8 @@ def column_values(values: Any, name: str) -> list[Any]:
     if nw.dependencies.is_into_series(values):
         column = nw.from_native(values, series_only=True).to_list()
     elif isinstance(values, np.ndarray):
-        _check_one_dimensional(values, name)
+        if values.ndim != 1:
+            _refuse_shape(values, name)
         # Of nanoseconds tolist() would make numbers.
         of_nanoseconds = values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] == "ns"
         column = (values.astype("M8[us]") if of_nanoseconds else values).tolist()
@@ -232,13 +233,13 @@ def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = Fals
     """``values`` as a finite float64 vector; with ``single``, one number is a vector too."""
     floats = as_floats(values, name, copy=copy)
     floats = floats.reshape(1) if single and not floats.ndim else floats
-    _check_one_dimensional(floats, name)
+    if floats.ndim != 1:
+        _refuse_shape(floats, name)
     return floats
 
 
-def _check_one_dimensional(array: npt.NDArray[Any], name: str) -> None:
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
+def _refuse_shape(array: npt.NDArray[Any], name: str) -> NoReturn:
+    raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
 
 
 def as_matrix(values: Any, name: str) -> FloatArray:
@@ -252,7 +253,8 @@ def as_matrix(values: Any, name: str) -> FloatArray:
 def as_times(values: Any, name: str) -> FloatArray:
     """``values`` as finite times of any shape, none of them negative; zero is a time."""
     times = as_floats(values, name)
-    refuse_first(times < 0, times, f"{name} must not be negative")
+    if times.min(initial=0.0) < 0:
+        refuse_first(times < 0, times, f"{name} must not be negative")
     return times
 
 
@@ -263,10 +265,12 @@ NO_COMPETING_EVENTS = " (competing events are not supported)"
 def as_flags(values: Any, name: str, limit: str = "") -> BoolArray:
     """``values`` as a boolean vector: booleans, or 0 and 1; a refusal of another number adds the ``limit``."""
     array = as_table(values, name, "boolean or 0/1")
-    _check_one_dimensional(array, name)
+    if array.ndim != 1:
+        _refuse_shape(array, name)
     neither = (array != 0) & (array != 1)
-    limit = limit if np.isfinite(array[neither][:1]).all() else ""
-    refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
+    if neither.any():
+        limit = limit if np.isfinite(array[neither][0]) else ""
+        refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
     return array.astype(bool)
 
 

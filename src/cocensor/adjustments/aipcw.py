@@ -8,10 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cocensor._checks import FloatArray, Rows, check_length, check_number, check_whole, row_blocks
+from cocensor._checks import (
+    FloatArray,
+    Rows,
+    check_choice,
+    check_length,
+    check_number,
+    check_whole,
+    row_blocks,
+)
 from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, encoded, refuse_beyond
 from cocensor.adjustments.models.nuisances import (
     CrossFitted,
     Hazard,
@@ -127,7 +135,8 @@ class AIPCW(Adjustment):
         check_whole(self.seed, "seed", 0)
         floor = check_number(self.min_probability, "min_probability", lower=0.0, upper=1.0)
         object.__setattr__(self, "min_probability", floor)
-        check_hold(self.tail)
+        if self.tail is not None:
+            check_choice(self.tail, "tail", ("last",))
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_choice, check_length, refuse_first
+from cocensor._checks import FloatArray, check_length, refuse_first
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.weights import EventWeights
@@ -246,12 +246,6 @@ class Fitted(ABC):
 
     def __repr__(self) -> str:
         return f"{self.adjustment!r}, fitted"
-
-
-def check_hold(tail: Hold) -> None:
-    """Refuse a rule beyond the last time that is none."""
-    if tail is not None:
-        check_choice(tail, "tail", ("last",))
 
 
 def refuse_beyond(tail: str | None, t: FloatArray, support: float, name: str) -> None:

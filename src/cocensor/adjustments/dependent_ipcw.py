@@ -12,7 +12,7 @@ import numpy as np
 from cocensor._checks import BoolArray, FloatArray, Rows, check_choice, row_blocks
 from cocensor._notes import Note
 from cocensor._numerics import hazard_from_log, lookup
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, refuse_beyond
 from cocensor.adjustments.models.joint import FittedJoint, JointSettings
 from cocensor.adjustments.models.margins import FittedMargin
 from cocensor.adjustments.samples import Resample
@@ -85,7 +85,8 @@ class DependentIPCW(JointSettings, Adjustment):
             check_choice(self.given, "given", ("covariates",))
         elif self.model is not None:
             raise ValueError("model must be None unless given is 'covariates'.")
-        check_hold(self.tail)
+        if self.tail is not None:
+            check_choice(self.tail, "tail", ("last",))
         object.__setattr__(self, "copula", self.checked(self.copula, self.given is not None))
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from cocensor._checks import check_choice, check_whole
 from cocensor._notes import noted
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings
@@ -141,7 +141,8 @@ class Imputation(JointSettings, Adjustment):
                 object.__setattr__(self, setting.name, getattr(default, setting.name))
         check_whole(self.score_df, "score_df")
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
-        check_hold(self.tail)
+        if self.tail is not None:
+            check_choice(self.tail, "tail", ("last",))
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
         if self.model is not None and self.given != ("covariates",):
             why = "it is fitted to the test outcomes"

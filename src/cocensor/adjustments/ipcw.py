@@ -28,7 +28,7 @@ from cocensor._checks import (
 from cocensor._namespaces import Array, Placing, at_most
 from cocensor._notes import Note
 from cocensor._numerics import lookup
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, encoded, refuse_beyond
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, encoded, refuse_beyond
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.weights import EventWeights, Modelled, Term
 from cocensor.adjustments.whole import WeightLoad, WholeSample, no_score_from
@@ -116,7 +116,8 @@ class IPCW(Adjustment):
         if self.min_probability is not None:
             floor = check_number(self.min_probability, "min_probability", lower=0.0, upper=1.0)
             object.__setattr__(self, "min_probability", floor)
-        check_hold(self.tail)
+        if self.tail is not None:
+            check_choice(self.tail, "tail", ("last",))
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -49,6 +49,8 @@ def as_predictions(
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
     if isinstance(estimate, Predicted):
         predicted: Predicted | None = estimate
+    elif isinstance(estimate, np.ndarray) and estimate.dtype.kind in "biuf":
+        predicted = None
     elif nw.dependencies.is_into_dataframe(estimate) and _method(estimate) is None:
         predicted = Predictions.from_frame(estimate, n, times=times, labels=labels, name=name)
         if isinstance(predicted, RiskScores) and not risk:
@@ -57,9 +59,10 @@ def as_predictions(
         with naming(name):
             predicted = _recognised(estimate, X, labels)
     if predicted is None:
-        own = _from_array(estimate, n, times, name, risk, column)
-        with naming(name):
-            predicted = own.in_order_of(labels, row_labels(estimate))
+        predicted = _from_array(estimate, n, times, name, risk, column)
+        if (own := row_labels(estimate)) is not None:
+            with naming(name):
+                predicted = predicted.in_order_of(labels, own)
     if len(predicted) != n:
         kind = "number" if isinstance(predicted, RiskScores) else "curve"
         raise ValueError(f"{name} must have one {kind} per test subject, {n}, but has {len(predicted)}.")
@@ -172,7 +175,7 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)
     grid = TimeGrid.of(times)
-    curves = grid.sorted_table(table, name)
+    curves = table if grid.place is None else grid.sorted_table(table, name)
     rounded = count_rounded(curves, name, grid.sorted)
     return on_times(grid.sorted, curves, source="array at the times", n_rounded=rounded)
 

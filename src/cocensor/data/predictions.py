@@ -295,7 +295,7 @@ class Predictions(Predicted):
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Return probabilities of some ``rows`` at ``times``."""
-        table = rows_of(self.probabilities, rows)
+        table = self.probabilities[rows] if isinstance(rows, slice) else rows_of(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
             table = self._between(table, times)
         return self._within(table)

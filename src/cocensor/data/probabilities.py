@@ -41,7 +41,8 @@ def count_rounded(
 ) -> int:
     """Return how many values leave [0, 1] by rounding; what is no falling curve is refused, by ``whose`` it is."""
     n_rounded = 0
-    for rows in () if fall(array) else row_blocks(*array.shape):
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    for rows in () if by_columns and fall(array) else row_blocks(*array.shape):
         block = array[rows]
         if _fall(block):
             continue

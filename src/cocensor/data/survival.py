@@ -95,14 +95,17 @@ class Survival:
         times += 0.0  # -0.0 becomes 0.0
         events = as_flags(event, "event", NO_COMPETING_EVENTS)
         check_length(events, "event", times.size, "time")
-        check_same_order(row_labels(time), row_labels(event), ("time", "event"))
+        labels, others = row_labels(time), row_labels(event)
+        if labels is not None and others is not None:
+            check_same_order(labels, others, ("time", "event"))
         flags = None
         if administrative is not None:
             flags = as_flags(administrative, "administrative")
             check_length(flags, "administrative", times.size, "time")
             refuse_first(flags & events, flags, "administrative must be false where event is true")
-        reasons = None if reason is None else as_reasons(reason, dropout_of(events, flags))
-        vars(self).update(vars(self.trusted(times, events, flags, reasons, row_labels(time))))
+        vars(self).update(vars(self.trusted(times, events, flags, None, labels)))
+        if reason is not None:
+            vars(self).update(reason=read_only(as_reasons(reason, self.dropout)))
 
     @classmethod
     def from_frame(
@@ -321,7 +324,7 @@ class Survival:
     @property
     def dropout(self) -> BoolArray:
         """Who was censored otherwise than by the end of the study."""
-        return dropout_of(self.event, self.administrative)
+        return ~self.event if self.administrative is None else ~self.event & ~self.administrative
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -471,11 +474,6 @@ def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:
     array = np.empty(time.size, dtype=[("event", bool), ("time", np.float64)])
     array["event"], array["time"] = happens, time
     return array
-
-
-def dropout_of(event: BoolArray, administrative: BoolArray | None) -> BoolArray:
-    """Return who was censored otherwise than by the end of the study."""
-    return ~event if administrative is None else ~event & ~administrative
 
 
 def as_reasons(

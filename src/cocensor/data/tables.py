@@ -34,7 +34,7 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor.data.dates import UNITS, as_date, check_date_format, from_dates, from_follow_up
 from cocensor.data.ids import row_labels
-from cocensor.data.survival import Survival, as_reasons, dropout_of
+from cocensor.data.survival import Survival, as_reasons
 from cocensor.data.times import TimeAxis
 
 #: A number as files spell it, with a decimal point.
@@ -377,12 +377,12 @@ class Columns:
             ended = table.flags(self.administrative)
             rule = "(administrative) must be false where event is true"
             table.refuse_first(self.administrative, ended & event, ended, rule)
-        reason = None
+        reason, labels = None, table.labels if table.index is None else None
         if self.reason is not None and (table.has(self.reason) or not training):
-            values = table.sparse(self.reason)
+            values, dropout = table.sparse(self.reason), Survival.trusted(time, event, ended).dropout
             with naming(table.name):
-                reason = as_reasons(values, dropout_of(event, ended), self._column("reason"), table.first)
-        return Survival.trusted(time, event, ended, reason, table.labels if table.index is None else None)
+                reason = as_reasons(values, dropout, self._column("reason"), table.first)
+        return Survival.trusted(time, event, ended, reason, labels)
 
     @property
     def _single_lock(self) -> bool:

@@ -370,8 +370,9 @@ class KaplanMeier(MarginEstimator):
     Kaplan, E. L., Meier, P. (1958). Nonparametric estimation from incomplete observations. *JASA* 53, 457–481.
     """
 
+    copula = Independence()
+
     def __init__(self, of: WhichMargin = "event") -> None:
-        self.copula = Independence()
         self.of = of
 
     def __repr__(self) -> str:

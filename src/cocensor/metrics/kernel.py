@@ -252,17 +252,30 @@ def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> Non
 class _Space:
     """Two arrays for one block after the other: new ones would be slow to come by."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_times: int) -> None:
         self._both: FloatArray = np.empty((2, 0))
+        self.short = np.min_scalar_type(n_times)
+        self._columns = np.arange(n_times, dtype=self.short)
+        # For each cut, at which times a subject is event-free; None where that is beyond the cache.
+        self._table = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
 
-    def two_like(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return arrays of the shape and in the memory order of some values."""
+    def filled(self, cut: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return two arrays in the memory order of ``values``: who is event-free at which time, 1 or 0, and room."""
         if self._both.shape[1] < values.size:
             self._both = np.empty((2, values.size))
         by_column = values.strides[0] < values.strides[1]
         shape = values.shape[::-1] if by_column else values.shape
-        one, other = (space[: values.size].reshape(shape) for space in self._both)
-        return (one.T, other.T) if by_column else (one, other)
+        free, room = (space[: values.size].reshape(shape) for space in self._both)
+        if by_column:
+            np.copyto(free, cut > self._columns[:, None])
+            return free.T, room.T
+        if self._table is not None:
+            self._table.take(
+                cut, axis=0, out=free, mode="clip"
+            )  # no cut is clipped: other modes copy once more
+        else:
+            np.copyto(free, cut[:, None] > self._columns)
+        return free, room
 
 
 class _Sums:
@@ -272,26 +285,23 @@ class _Sums:
         self, weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None
     ) -> None:
         self.weights, self.loss, self.models, self.by_subject = weights, loss, models, by_subject
-        n_times = weights.grid.sorted.size
-        self._short = np.min_scalar_type(n_times)
-        self._columns = np.arange(n_times, dtype=self._short)
-        # For each cut, at which times a subject is event-free; None where that is beyond the cache.
-        self._free = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
+        self._n_times = weights.grid.sorted.size
 
     def of_strips(self, strips: Sequence[slice], stopped: Event) -> FloatArray:
         """Return the sums over some strips, (models, times)."""
-        total, space = np.zeros((len(self.models), self._columns.size)), _Space()
+        total, space = np.zeros((len(self.models), self._n_times)), _Space(self._n_times)
         for rows in strips:
             if stopped.is_set():
                 break
             if self.weights.event_free or self.weights.event:
                 self._add_products(rows, space, total)
-            self._add_modelled(rows, total)
+            if self.weights.modelled:
+                self._add_modelled(rows, total)
         return total
 
     def _add_products(self, strip: slice, space: _Space, total: FloatArray) -> None:
         times = self.weights.grid.sorted
-        cut = self.weights.cut[strip].astype(self._short)
+        cut = self.weights.cut[strip].astype(space.short)
         differ = []
         for m, predicted in enumerate(self.models):
             if predicted.alike:
@@ -303,57 +313,46 @@ class _Sums:
             before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
             for m, predicted in differ:
                 values = predicted.read(times, rows)
-                free, losses = space.two_like(values)
-                self._write_free(cut[part], free)
+                free, losses = space.filled(cut[part], values)
                 if self.loss.known is not None:
                     self.loss.known(free, values, losses)
                 else:
                     losses[...] = np.where(free > 0, self.loss.event_free(values), self.loss.event(values))
                 event_free = np.multiply(losses, free, out=free)
                 for subject, time in before:
-                    total[m] += _timed(subject @ event_free, time)
+                    total[m] += time * (subject @ event_free)
                 for subject, time in after:
-                    total[m] += _timed(subject @ losses - subject @ event_free, time)
+                    total[m] += time * (subject @ losses - subject @ event_free)
                 if self.by_subject is not None:
                     sums, over = self.by_subject.sums[rows, m], self.by_subject.time_weights
                     for subject, time in before:
-                        sums += subject * (event_free @ _timed(over, time))
+                        sums += subject * (event_free @ (time * over))
                     for subject, time in after:
-                        timed = _timed(over, time)
+                        timed = time * over
                         sums += subject * (losses @ timed - event_free @ timed)
-
-    def _write_free(self, cut: IntArray, out: FloatArray) -> None:
-        """Write who is event-free at which time, 1 or 0, to ``out`` in the order of its memory."""
-        if not out.flags.c_contiguous:
-            np.copyto(out.T, cut > self._columns[:, None])
-        elif self._free is not None:
-            # No cut is clipped: other modes copy once more.
-            self._free.take(cut, axis=0, out=out, mode="clip")
-        else:
-            np.copyto(out, cut[:, None] > self._columns)
 
     def _add_alike(self, rows: slice, cut: IntArray, m: int, total: FloatArray) -> None:
         """Add the losses of a prediction that all share, those of one subject: sums of weights will do."""
-        n_times = self._columns.size
+        n_times = self._n_times
         one = self.models[m].read(self.weights.grid.sorted, slice(rows.start, rows.start + 1))
         event_free, event = self.loss.event_free(one)[0], self.loss.event(one)[0]
         before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
         for subject, time in before:
             by_cut = np.bincount(cut, subject, n_times + 1)
-            total[m] += _timed(by_cut[::-1].cumsum()[::-1][1:] * event_free, time)
+            total[m] += time * (by_cut[::-1].cumsum()[::-1][1:] * event_free)
         for subject, time in after:
             by_cut = np.bincount(cut, subject, n_times + 1)
-            total[m] += _timed(by_cut.cumsum()[:n_times] * event, time)
+            total[m] += time * (by_cut.cumsum()[:n_times] * event)
         if self.by_subject is None:
             return
         sums, over = self.by_subject.sums[rows, m], self.by_subject.time_weights
         for subject, time in before:
-            sums += subject * np.append(0.0, _timed(event_free * over, time).cumsum())[cut]
+            sums += subject * np.append(0.0, (time * (event_free * over)).cumsum())[cut]
         for subject, time in after:
-            sums += subject * np.append(_timed(event * over, time)[::-1].cumsum()[::-1], 0.0)[cut]
+            sums += subject * np.append((time * (event * over))[::-1].cumsum()[::-1], 0.0)[cut]
 
     def _add_modelled(self, rows: slice, total: FloatArray) -> None:
-        for piece in self.weights.pieces(rows, slice(0, self._columns.size)):
+        for piece in self.weights.pieces(rows, slice(0, self._n_times)):
             for m, predicted in enumerate(self.models):
                 values = predicted.read(self.weights.grid.sorted, piece.rows)[:, piece.columns]
                 weighed = self.loss.event_free(values)
@@ -365,11 +364,9 @@ class _Sums:
                     self.by_subject.sums[piece.rows, m] += np.einsum("ij,ij->i", piece.q * over, weighed)
 
 
-def _products(terms: tuple[Term, ...], rows: slice) -> list[tuple[FloatArray, FloatArray | None]]:
-    """Factors of some rows, and those of the times."""
+def _products(terms: tuple[Term, ...], rows: slice) -> list[tuple[FloatArray, FloatArray | float]]:
+    """Factors of some rows, and those of the times; 1 where there are none."""
     ones = np.ones(rows.stop - rows.start)  # a product with them is several times as fast as a sum over rows
-    return [(ones if subject is None else subject[rows], time) for subject, time in terms]
-
-
-def _timed(values: FloatArray, time: FloatArray | None) -> FloatArray:
-    return values if time is None else time * values
+    return [
+        (ones if subject is None else subject[rows], 1.0 if time is None else time) for subject, time in terms
+    ]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, check_number, check_whole
+from cocensor._namespaces import is_foreign
 from cocensor._numerics import settled
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
@@ -28,7 +29,7 @@ from cocensor.inference import Influence
 from cocensor.inference.influence import influence
 from cocensor.metrics.base import Metric, Models
 from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
-from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, are_foreign, refuse_foreign
+from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, refuse_foreign, refuse_mixed
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
 # A horizon with a smaller share at risk gives a warning, which names the largest time with a share that is enough.
@@ -162,24 +163,28 @@ class Given:
 
     def read(self, *, risk: bool = False, **how: Unpack[Assumed]) -> ScoreRequest:
         """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
-        asked = self.asked(**how)
-        if asked.several and not self.estimate:
-            raise ValueError("estimate is empty: at least one model is needed.")
-        refuse_foreign(self._models, "this is")
-        predictions = {key: _read(estimate, key, asked, risk) for key, estimate in self._models.items()}
-        return ScoreRequest(**vars(asked), predictions=predictions)
+        return cast(ScoreRequest, self.read_arrays(**how, numpy_alone=True, risk=risk))
 
-    def read_arrays(self, **how: Unpack[Assumed]) -> ScoreRequest | ArraysAsked:
+    def read_arrays(
+        self, *, numpy_alone: bool = False, risk: bool = False, **how: Unpack[Assumed]
+    ) -> ScoreRequest | ArraysAsked:
         """The request, of arrays of any library."""
-        if not are_foreign(self._models):
-            return self.read(**how)
-        asked = self.asked(**how)
-        tables = {key: ArrayTable.of(table, asked.name_of(key), asked) for key, table in self._models.items()}
-        return ArraysAsked(**vars(asked), tables=tables)
-
-    @property
-    def _models(self) -> Mapping[Any, Any]:
-        return self.estimate if isinstance(self.estimate, Mapping) else {"": self.estimate}
+        asked, models = (
+            self.asked(**how),
+            self.estimate if isinstance(self.estimate, Mapping) else {"": self.estimate},
+        )
+        if not models:
+            raise ValueError("estimate is empty: at least one model is needed.")
+        names = {key: f"estimate[{str(key)!r}]" if asked.several else "estimate" for key in models}
+        foreign = [key for key, estimate in models.items() if is_foreign(estimate)]
+        if foreign and numpy_alone:
+            refuse_foreign(models[foreign[0]], "this is")
+        if foreign:
+            refuse_mixed(models, foreign)
+            tables = {key: ArrayTable.of(table, names[key], asked) for key, table in models.items()}
+            return ArraysAsked(**vars(asked), tables=tables)
+        predictions = {key: _read(estimate, names[key], asked, risk) for key, estimate in models.items()}
+        return ScoreRequest(**vars(asked), predictions=predictions)
 
     def asked(
         self,
@@ -264,9 +269,9 @@ def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunc
     return cast(ResultFunction[P, Result], score_function(body))
 
 
-def _read(estimate: Any, model: Any, asked: Asked, risk: bool) -> Predicted:
+def _read(estimate: Any, name: str, asked: Asked, risk: bool) -> Predicted:
     """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
-    name, grid, y, x = asked.name_of(model), asked.grid, asked.samples.y_test, asked.samples.x_test
+    grid, y, x = asked.grid, asked.samples.y_test, asked.samples.x_test
     predicted = as_predictions(
         estimate,
         len(y),

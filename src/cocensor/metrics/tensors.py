@@ -6,12 +6,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from cocensor._checks import FloatArray, to_numpy
-from cocensor._namespaces import Array, Place, Placing, is_foreign, kind_of
+from cocensor._namespaces import Array, Place, Placing, kind_of
 from cocensor.adjustments import Adjustment, EventWeights, Fitted, Modelled
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predictions
@@ -109,10 +109,6 @@ class Asked:
     #: Whether the time was given as one number: values at it then have no axis of times.
     single: bool
 
-    def name_of(self, model: Any) -> str:
-        """Return what refusals call a model's predictions."""
-        return f"estimate[{str(model)!r}]" if self.several else "estimate"
-
     def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
         """Return the result of a score function: the values by model, with influences a pair of such."""
         lots = [by_model if self.several else by_model[""] for by_model in (values, *moved)]
@@ -161,7 +157,7 @@ class ArraysAsked(Asked):
     ) -> dict[Any, list[Array]]:
         """The mean of each loss over time, of all models, in double precision."""
         if return_influence:
-            refuse_foreign({name: table.values for name, table in self.tables.items()}, "influences are")
+            refuse_foreign(next(iter(self.tables.values())).values, "influences are")
         needs = frozenset() if isinstance(self.chosen, Fitted) else self.chosen.needs
         # A fit is done in numpy, and given no predictions unless it needs them.
         given: dict[Any, Any] = dict.fromkeys(self.tables)
@@ -193,26 +189,21 @@ def refuse_unknown(grid: TimeGrid, until: float) -> None:
         raise ValueError(f"times must not pass {beyond[0]:g}, from where the adjustment gives no score.")
 
 
-def are_foreign(models: Mapping[Any, Any]) -> bool:
-    """Whether the predictions of models are arrays of another library than numpy: of all of them, or none."""
-    foreign = [name for name, estimate in models.items() if is_foreign(estimate)]
-    if foreign and len(foreign) < len(models):
-        other = next(name for name in models if name not in foreign)
+def refuse_mixed(models: Mapping[Any, Any], foreign: list[Any]) -> None:
+    """Refuse models of which some are arrays of another library than numpy, and others are not."""
+    for other in [name for name in models if name not in foreign][:1]:
         raise TypeError(
             f"estimate must hold arrays of one library, but {foreign[0]!r} is a {kind_of(models[foreign[0]])} and "
             f"{other!r} a {kind_of(models[other])}."
         )
-    return bool(foreign)
 
 
-def refuse_foreign(models: Mapping[Any, Any], what: str) -> None:
-    """Refuse arrays of another library than numpy, where something ``what`` is computed from numpy's alone."""
-    for estimate in models.values():
-        if is_foreign(estimate):
-            raise TypeError(
-                f"{what} computed from numpy arrays alone, but estimate is a {kind_of(estimate)}: give one of numpy, "
-                "as by estimate.cpu().numpy()."
-            )
+def refuse_foreign(estimate: Array, what: str) -> NoReturn:
+    """Refuse an array of another library than numpy, where something ``what`` is computed from numpy's alone."""
+    raise TypeError(
+        f"{what} computed from numpy arrays alone, but estimate is a {kind_of(estimate)}: give one of numpy, as by "
+        "estimate.cpu().numpy()."
+    )
 
 
 @dataclass(frozen=True, eq=False)
