@@ -1,9 +1,8 @@
 r"""The base of all copulas.
 
-A family writes its formulas once, in cumulative hazards: ``x = −log u`` and ``y = −log v`` with
-``C(u, v) = P(U ≤ u, V ≤ v)``. That is where they stay accurate (u down to 1e-300, and near 1), and it is
-what likelihoods use. The methods in (u, v), the edges of the unit square and the independence limit are
-handled here, for all families alike.
+A family writes its formulas once, in cumulative hazards ``x = −log u`` and ``y = −log v`` above 0, without checks:
+there they stay accurate (u down to 1e-300, and near 1), and likelihoods use them. The methods in (u, v), the edges of
+the unit square and the independence limit are handled here, for all families alike.
 """
 
 from __future__ import annotations

@@ -138,9 +138,8 @@ class Gaussian(Copula):
 def _log_integral(a: FloatArray, b: FloatArray, lower: float, upper: float) -> FloatArray:
     r"""Log :math:`\int e^{-(1 + w^2)(a^2/w^2 + b^2)/8} \, dw/(1 + w^2)` from ``lower`` to ``upper`` ≤ 1.
 
-    The exponent is least at w² = a/b and exceeds that by a given amount at the roots of a quadratic in w²,
-    where the integral is cut. The variable :math:`z = w^{1/8}` resolves the layer :math:`e^{-a^2/(8w^2)}`
-    however close to 0 it is.
+    The exponent is least at w² = a/b and exceeds that by a given amount at the roots of a quadratic in w², where the
+    integral is cut. In :math:`z = w^{1/8}` the layer :math:`e^{-a^2/(8w^2)}` is resolved however close to 0 it is.
     """
     lower = max(lower, 1e-16 * upper)  # what is below counts for nothing
     b = np.maximum(b, 1e-30)

@@ -242,8 +242,8 @@ class MarginEstimator:
         t, c = broadcast(t=as_times(t, "t"), c=as_times(c, "c"))
         self._tail_rule(c, None, "c", hint="")
         self._tail_rule(t, None, "t", hint="")
-        self._survived(c)
-        s_t, s_c = np.asarray(self.predict(np.maximum(t, c))), np.asarray(self.predict(c))
+        c, s_c = self._survived(c)
+        s_t = np.asarray(self.predict(np.maximum(t, c)))
         if given == "event_free" or self.copula.is_independence:
             return scalar_like(s_t / s_c, t)
         if given == "administrative":

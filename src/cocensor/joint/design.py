@@ -67,15 +67,20 @@ class Design:
         return replace(self, matrix=self.matrix[rows])
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.matrix.shape[1])
+
+    @property
     def ridge_of_effects(self) -> tuple[str, ...]:
         """The ridge of every β and then of every γ; empty for those that are not shrunk."""
-        of_columns = self.ridges or ("",) * self.matrix.shape[1]
+        of_columns = self.ridges or ("",) * self.n_columns
         return (*of_columns, *(self.varying_ridge for _ in self.varying))
 
     @property
     def names_of_effects(self) -> tuple[str, ...]:
         """The name of every β and then of every γ."""
-        names = self.columns or tuple(f"x{i}" for i in range(self.matrix.shape[1]))
+        names = self.columns or tuple(f"x{i}" for i in range(self.n_columns))
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
 

@@ -39,7 +39,7 @@ def fitted_model(
     to_user = to_units_of_data(problem)
     parameters, design, margins = to_user @ best.point[:k], problem.design, []
     for basis, span in zip(problem.likelihood.bases, problem.likelihood.spans, strict=True):
-        parts = np.split(parameters[span], [basis.size, basis.size + design.matrix.shape[1]])
+        parts = np.split(parameters[span], [basis.size, basis.size + design.n_columns])
         plain = Basis(basis.knots, present=basis.present)
         margins.append(Margin(plain, parts[0], parts[1], design.varying, parts[2]))
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
@@ -134,7 +134,7 @@ def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatAr
     # The likelihood hardly knows a coefficient that runs off; as a rule there is none.
     precise = bool((variance < _UNKNOWN**2).all())
     # The share of the variance of each effect's column that the others without a ridge leave; 1 under a ridge.
-    own = np.ones(design.matrix.shape[1])
+    own = np.ones(design.n_columns)
     free = np.flatnonzero([not ridge for ridge in design.ridge_of_effects[: own.size]])
     if free.size > 1 and not precise:
         own[free] = 1.0 / np.diag(np.linalg.inv(np.corrcoef(design.matrix[:, free], rowvar=False)))
@@ -148,7 +148,7 @@ def _warn_of_effects(problem: JointProblem, point: FloatArray, variance: FloatAr
                         f"the coefficient {names[i]!r} has no finite estimate: the covariate separates those with "
                         "the outcome from the rest."
                     )
-            elif j < design.matrix.shape[1] and abs(point[i]) > _DECISIVE:
+            elif j < design.n_columns and abs(point[i]) > _DECISIVE:
                 warning = (
                     f"the column {effect!r} almost determines the outcome, with a log hazard ratio of "
                     f"{point[i]:.1f} per standard deviation: was it known before the outcome?"

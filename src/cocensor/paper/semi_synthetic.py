@@ -223,7 +223,7 @@ def _at_tau_given_the_score(
     Given less than all features, they depend on each other otherwise than given all.
     """
     design, _ = imputation_design(None, {"": curves}, test.y, Recipe())
-    reached = test.tau_given(design.matrix[:, 0]) if design.matrix.shape[1] else 0.0
+    reached = test.tau_given(design.matrix[:, 0]) if design.n_columns else 0.0
     low, high = type(copula).tau_range
     of_score = type(copula).from_tau(min(max(reached, low), high))
     return {

@@ -278,7 +278,7 @@ def suggest_copula(samples: Samples, shared: Fitted | None) -> SuggestedCopula:
     try:
         is_design = x is None or isinstance(x, Design)
         design = Design.of(x, len(y)) if is_design else design_given(x, "x", len(y), "y")[0]
-        columns = design.columns or tuple(f"x{k}" for k in range(design.matrix.shape[1]))
+        columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
         given = given if columns else "nothing"
         with collected(FitWarning) as warned:
             choice = select_copula(design, y)
