@@ -195,7 +195,7 @@ def _independent(values: FloatArray, names: Sequence[str], notes: list[Note]) ->
 def _effects(
     margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Return log hazard ratios, subjects' influence on them, the shrunken ones, and the size of the predictor but noise."""
+    """Return log hazard ratios, the influence of subjects on them, the shrunken ones, and their size without noise."""
     model = CoxPH(of=margin)
     try:
         with collected(FitWarning):

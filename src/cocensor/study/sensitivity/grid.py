@@ -331,7 +331,7 @@ class Grid:
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Uncertainty:
-        """Intervals of a value whose point lies between ``low`` and ``high``; see :func:`cocensor.inference.uncertainty`."""
+        """The :func:`cocensor.inference.uncertainty` of a value whose point lies between ``low`` and ``high``."""
         curves = self.along(model, minus, metric, adjustment)
         along_axis.check_range(
             low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions]
