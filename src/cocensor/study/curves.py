@@ -170,7 +170,7 @@ class MarginCurves:
     kaplan_meier: FloatArray
     #: By family and τ, at ``times``.
     copula_graphic: dict[str, dict[float, FloatArray]]
-    #: How many of the sample are at risk, at a few round times.
+    #: At a few round times.
     at_risk: dict[float, int]
 
     def to_dict(self) -> dict[str, Any]:

@@ -296,22 +296,23 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
     scores = next((scores for scores in order if scores.values[metric.name]), order[0])
     place, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
     grid = None if sensitivity is None else sensitivity.over_tau
+    leaders = {} if grid is None else grid.leaders()
     # Scores that no verdict counts do not show how far one holds.
-    if grid is not None and (grid.primary not in counted(evaluation) or not grid.leaders()):
-        grid = None
-    if grid is not None and (grid.primary != scores.name or (assumption.tau == 0 and _start(grid) != 0)):
-        start, assumption = _start(grid), assumption_of(evaluation, grid.primary)
-        assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
-        # Every line that has an answer there agrees on this standing.
-        places = [grid.standing(line, start) for line, by_tau in grid.leaders().items() if start in by_tau]
-        best = tuple(model for model in places[0].scores if any(model in on_line.best for on_line in places))
-        place = replace(
-            places[0], errors=sum((on_line.errors for on_line in places), ()), best_of_several=best
-        )
+    tells = grid is not None and bool(leaders) and grid.primary in counted(evaluation)
+    if grid is not None and tells:
+        start = grid.nearest(tau for by_tau in leaders.values() for tau in by_tau)
+        if grid.primary != scores.name or (assumption.tau == 0 and start != 0):
+            assumption = assumption_of(evaluation, grid.primary)
+            assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
+            # Every line that has an answer there agrees on this standing.
+            places = [grid.standing(line, start) for line, by_tau in leaders.items() if start in by_tau]
+            best = tuple(model for model in places[0].scores if any(model in line.best for line in places))
+            errors = sum((line.errors for line in places), ())
+            place = replace(places[0], errors=errors, best_of_several=best)
     unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
     by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
     verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
-    if sensitivity is not None and grid is not None:
+    if sensitivity is not None and tells:
         verdict = _over(sensitivity, verdict)
     return replace(verdict, state=_state(verdict))
 
@@ -374,11 +375,6 @@ def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
             with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
             spans[name] = Span(*spread.ignorance, *with_error)
     return replace(verdict, plausible_ratios=ratios, spans=spans)
-
-
-def _start(grid: Grid) -> float:
-    """Return the point with an answer on any line that is nearest to independence."""
-    return grid.nearest(point for by_point in grid.leaders().values() for point in by_point)
 
 
 def along(grid: Grid, place: Standing, line: str | None = None) -> Along:

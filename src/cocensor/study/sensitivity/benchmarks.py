@@ -195,10 +195,7 @@ def _independent(values: FloatArray, names: Sequence[str], notes: list[Note]) ->
 def _effects(
     margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Return log hazard ratios, the influence of subjects on them, these shrunken for their noise, and their size.
-
-    That is the size of the linear predictor, without what noise adds to its spread.
-    """
+    """Return log hazard ratios, the influence of subjects on them, the shrunken ones, and their size without noise."""
     model = CoxPH(of=margin)
     try:
         with collected(FitWarning):

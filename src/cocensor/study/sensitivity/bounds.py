@@ -217,7 +217,7 @@ class Bounds:
         return view("plots.CurveDisplay").from_bounds(self, minus=minus).plot(ax=ax, at_risk=at_risk)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers as JSON can hold them; curves over time are each for itself sharp."""
+        """All numbers as JSON can hold them; curves over time are sharp at each time for itself."""
         of_metric = {name: getattr(self.metric, name) for name in ("label", "direction", "at")}
         pairs = [
             {"a": a, "b": b, **self._numbers((a, b)), "certain": self.certain(a, b)}

@@ -331,7 +331,7 @@ class Grid:
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Uncertainty:
-        """The :func:`~cocensor.inference.uncertainty` of a value between two points, on all lines or one."""
+        """The :func:`cocensor.inference.uncertainty` of a value whose point lies between ``low`` and ``high``."""
         curves = self.along(model, minus, metric, adjustment)
         along_axis.check_range(
             low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions]
