@@ -110,10 +110,8 @@ class _FittedMarginTime(FittedMargin):
         if weighted:
             weights[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
             certain = ((weights, None),)
-        total = float(weights.sum())
-        nothing = np.zeros(grid.sorted.size)
+        total, nothing, cut = weights.sum(), np.zeros(grid.sorted.size), grid.cut(until)
         load = WeightLoad(nothing + total, nothing, nothing, n_replaced=late)
-        cut = grid.cut(until)
         return EventWeights(grid, cut, event_free=certain, event=certain, normaliser=total, load=load)
 
     def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:

@@ -195,8 +195,7 @@ class EventWeights:
     def __post_init__(self) -> None:
         self.n = int(self.cut.size)
         self.modelled = tuple(part for part in self.modelled if part.rows.size)
-        if np.isnan(self.normaliser):
-            self.normaliser = float(self.n)
+        self.normaliser = float(self.n if np.isnan(self.normaliser) else self.normaliser)
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
