@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import as_times, as_tuple, as_vector, check_choice
+from cocensor._checks import as_times, as_tuple, as_vector, check_choice, escaped
 from cocensor.study.evaluation import Evaluation
 
 
@@ -19,6 +19,14 @@ def at_least_one(
     if not chosen:
         raise ValueError(f"{argument} is empty: at least one is needed.")
     return chosen
+
+
+def label_minus(label: str, minus: str | None, models: Sequence[str]) -> str:
+    """The label of values of models, or of these minus those of one of them."""
+    if minus is None:
+        return label
+    check_choice(minus, "minus", models)
+    return f"{label} minus that of {escaped(minus)}"
 
 
 def chosen_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
