@@ -21,7 +21,7 @@ def at_least_one(
     return chosen
 
 
-def label_minus(label: str, minus: str | None, models: Sequence[str]) -> str:
+def label_minus(label: str, minus: str | None, models: tuple[str, ...]) -> str:
     """The label of values of models, or of these minus those of one of them."""
     if minus is None:
         return label

@@ -152,8 +152,8 @@ def _draw_histogram(ax: Axes, counts: IntArray, edges: FloatArray) -> None:
     """Bars below 0, and ticks of y from 0 on alone, at the places of those of x."""
     top = ax.get_ylim()[1]
     bottom, ceiling = (top * share for share in _STRIP)
-    heights, look = (ceiling - bottom) * counts / max(counts.max(), 1), {"label": "number of predictions"}
-    ax.bar(edges[:-1], heights, np.diff(edges), bottom, **look, **_HISTOGRAM)
+    heights, label = (ceiling - bottom) * counts / max(counts.max(), 1), "number of predictions"
+    ax.bar(edges[:-1], heights, np.diff(edges), bottom, label=label, **_HISTOGRAM)
     ax.set_ylim(bottom, top)
     ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])
 

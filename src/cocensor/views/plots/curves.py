@@ -150,7 +150,7 @@ class CurveDisplay:
                 raise ValueError(f"adjustment must give scores{of}, but {name!r} gives none{why}")
             lines, errors = {}, curve_errors(evaluation, by.name, name) if shaded else None
             for model, curve in _curves(values, minus).items():
-                limits = errors and limits_of(errors.of(model, minus), band, level)
+                limits = None if errors is None else limits_of(errors.of(model, minus), band, level)
                 lines[model] = Line(times, curve[order], limits and (limits[0][order], limits[1][order]))
             if not lines:
                 raise ValueError(

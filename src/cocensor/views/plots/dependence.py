@@ -63,8 +63,7 @@ def lines_of(
     label = sensitivity.evaluation.results[adjustment].label
     if after is not None and adjustment in after.answers:
         for name in after.leaders(metric, adjustment):
-            axis = partial(draw_ratio_axis, after.points)
-            title = wrapped(f"{label}, after dropout: {name}")
+            title, axis = wrapped(f"{label}, after dropout: {name}"), partial(draw_ratio_axis, after.points)
             over_ratios[name] = GridLine(after, name, title, 1.0, axis)
     if not (by_tau if line is None else over_ratios):
         raise ValueError(
@@ -80,13 +79,11 @@ def lines_of(
         check_choice(family, "family", families)
     taus = [0.0, *(tau for points in by_tau.values() for tau in points)]
     limits = min(taus) - 0.05, max(taus) + 0.05
-    chosen = {}
-    for name in families if family is None else (family,):
+    lines = {HAZARD_RATIO: over_ratios[ALL]} if ALL in over_ratios else {}
+    for name in by_tau:
         axis = partial(_draw_tau_axis, sensitivity, name, adjustment, limits)
-        chosen[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
-        if name == HAZARD_RATIO:
-            chosen[name] = over_ratios[ALL]
-    return chosen
+        lines[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
+    return {name: lines[name] for name in (families if family is None else (family,))}
 
 
 def score_panel(
@@ -108,10 +105,10 @@ def score_panel(
         won = np.array([model in winners for winners in best])
         marks.append(Marks(model, at[won], scores[won], BEST))
         if model in ipcw:
-            marks.append(Marks(model, independence, ipcw[model], TICK))
-            marks.append(Marks(model, independence, ipcw[model], {"marker": marker, **_ON_TICK}))
-    turns = [turn.at for turn in grid.changes(metric, adjustment) if turn.family == line]
-    guides = [Guide("", at, None, CHANGE) for at in turns]
+            ticks = (TICK, {"marker": marker, **_ON_TICK})
+            marks += [Marks(model, independence, ipcw[model], look) for look in ticks]
+    turns = grid.changes(metric, adjustment)
+    guides = [Guide("", turn.at, None, CHANGE) for turn in turns if turn.family == line]
     return CurvePanel(lines, guides, title, ylabel=by.label, truth=truth, marks=marks, axis=axis)
 
 
@@ -177,12 +174,12 @@ def _draw_tau_axis(
 def _draw_covariates(ax: Axes, benchmarks: CovariateBenchmarks) -> None:
     """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
     strongest, *others = benchmarks.benchmarks
-    looks: list[tuple[list[float], str, dict[str, Any]]] = [
+    together, strongest_name = {"markersize": 8.0, "markerfacecolor": "0.75"}, escaped(strongest.name)
+    for taus, label, look in (
         ([row.shrunken_tau for row in others], "other covariates", _OTHER),
-        ([benchmarks.together], "all covariates together", {"markersize": 8.0, "markerfacecolor": "0.75"}),
-        ([strongest.shrunken_tau], f"strongest covariate: {escaped(strongest.name)}", {"markersize": 6.0}),
-    ]
-    for taus, label, look in looks:
+        ([benchmarks.together], "all covariates together", together),
+        ([strongest.shrunken_tau], f"strongest covariate: {strongest_name}", {"markersize": 6.0}),
+    ):
         if taus:
             heights, across = np.full(len(taus), 0.025), ax.get_xaxis_transform()
             ax.plot(taus, heights, transform=across, label=label, **(_MARK | look))

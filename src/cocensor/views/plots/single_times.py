@@ -29,11 +29,11 @@ def calibration_panels(
 ) -> dict[str, CurvePanel]:
     """A panel per model, all with one scale: above all risks, though not above all intervals."""
     risks = [
-        risk
+        np.nanmax(np.concatenate((of.predicted, of.observed)))
         for curve in curves.values()
-        for risk in (curve.predicted, curve.observed, curve.groups.predicted, curve.groups.observed)
+        for of in (curve, curve.groups)
     ]
-    top = min(1.02, 1.12 * float(np.nanmax(np.concatenate(risks))))
+    top = min(1.02, 1.12 * float(max(risks)))
     guides = [
         Guide("as predicted", (0.0, top), (0.0, top), THIN),
         Guide("", None, 0.0, {"color": "black", "linewidth": 0.6, "zorder": 1}),
@@ -42,7 +42,6 @@ def calibration_panels(
     for model, curve in curves.items():
         groups, whole = curve.groups, band == "simultaneous"
         limits = (curve.band_low, curve.band_high) if whole else (curve.low, curve.high)
-        within = groups.low, groups.high
         ratio, slope = (number(estimate.value, 2) for estimate in (curve.observed_expected, curve.slope))
         panels[model] = CurvePanel(
             {model: Line(curve.predicted, curve.observed, limits if band else None, look={"linestyle": "-"})},
@@ -50,7 +49,15 @@ def calibration_panels(
             f"{wrapped(model)}\nICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}",
             xlabel=f"predicted risk by {time}",
             ylabel=f"observed risk\n{adjustment}",
-            marks=[Marks(model, groups.predicted, groups.observed, GROUP, within if band else None)],
+            marks=[
+                Marks(
+                    model,
+                    groups.predicted,
+                    groups.observed,
+                    GROUP,
+                    (groups.low, groups.high) if band else None,
+                )
+            ],
             histogram=(curve.counts, curve.edges),
             xlim=(0.0, top),
             ylim=(0.0, top),

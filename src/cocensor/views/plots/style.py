@@ -30,8 +30,7 @@ ZERO: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "zorder": 1}
 THIN: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 1}
 THICK: dict[str, Any] = {"color": "0.6", "linewidth": 2.5, "zorder": 2}
 #: From which to which τ dependence is held plausible.
-PLAUSIBLE: dict[str, Any] = {"color": "#F0E442", "alpha": 0.2, "linewidth": 0, "zorder": 0}
-PLAUSIBLE["label"] = "plausible range of τ"
+PLAUSIBLE: Look = {"color": "#F0E442", "alpha": 0.2, "lw": 0, "zorder": 0, "label": "plausible range of τ"}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
