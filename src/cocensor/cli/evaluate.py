@@ -8,14 +8,13 @@ from typing import Any
 
 import typer
 
-import cocensor as cc
-from cocensor._notes import Note, noted
+from cocensor._notes import noted
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.options import with_options
 from cocensor.cli.outputs import check_outputs, write_all
 from cocensor.cli.plan import PlanOptions, plan_of
-from cocensor.cli.study import Cluster, check_refused, check_streamed, is_streamed, scored, scored_in_batches
+from cocensor.cli.study import check_refused, is_streamed, scored, scored_in_batches
 from cocensor.cli.study_file import Outputs, StudyFile, study_text
 from cocensor.study import Plan
 from cocensor.study.report import full_report
@@ -25,15 +24,8 @@ from cocensor.views.text.sensitivity import beside_scores
 from cocensor.warnings import collected
 
 
-@with_options(Inputs, PlanOptions, Outputs, Cluster, StudyFile)
-def evaluate(
-    context: typer.Context,
-    inputs: Inputs,
-    options: PlanOptions,
-    outputs: Outputs,
-    cluster: Cluster,
-    study_file: StudyFile,
-) -> None:
+@with_options(Inputs, PlanOptions, Outputs, StudyFile)
+def evaluate(context: typer.Context, *groups: Any) -> None:
     """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
 
     Prints the scores as soon as they are there; then how far the verdict holds as the dependence of event and dropout
@@ -46,16 +38,11 @@ def evaluate(
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html
     """
     with refusing():
-        evaluated(inputs, options, outputs, cluster, study_file, context.meta.get("plan", {}))
+        evaluated(context.meta.get("plan", {}), *groups)
 
 
 def evaluated(
-    inputs: Inputs,
-    options: PlanOptions,
-    outputs: Outputs,
-    cluster: Cluster,
-    study_file: StudyFile,
-    saved: Mapping[str, Any],
+    saved: Mapping[str, Any], inputs: Inputs, options: PlanOptions, outputs: Outputs, study_file: StudyFile
 ) -> None:
     """Evaluate, write and print; ``saved`` are the arguments of the plan in a study file."""
     read = [inputs.test, *(path for path in (inputs.train, study_file.config) if path is not None)]
@@ -70,39 +57,33 @@ def evaluated(
     inputs.check()
     plan = plan_of(options, saved, inputs, study_file.config)
     saved_text = "" if (path := study_file.save_config) is None else study_text(inputs, plan, outputs, path)
-    in_batches = is_streamed(inputs, cluster)
-    if in_batches:
-        check_streamed(inputs, plan)
+    in_batches = is_streamed(inputs, plan, study_file.scheduler)
     try:
-        _run(inputs, plan, outputs, study_file, saved_text, cluster if in_batches else None)
+        _run(inputs, plan, outputs, study_file, saved_text, in_batches)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*["The same command starts over."] if in_batches else []) from None
 
 
 def _run(
-    inputs: Inputs,
-    plan: Plan,
-    outputs: Outputs,
-    study_file: StudyFile,
-    saved_text: str,
-    cluster: Cluster | None,
+    inputs: Inputs, plan: Plan, outputs: Outputs, study_file: StudyFile, saved_text: str, in_batches: bool
 ) -> None:
-    """Do what was checked, in batches where there is a ``cluster`` to be asked for."""
-    notes: list[Note] = [*inputs.columns.notes]
-    groups: Any = None
+    """Do what was checked."""
+    notes, groups = [*inputs.columns.notes], None
     with progress_bar() as phase, collected(UserWarning) as warned:
-        if cluster is None:
-            result, groups = scored(inputs, plan, phase, notes)
+        if in_batches:
+            result = scored_in_batches(inputs, plan, study_file.scheduler, phase, notes)
         else:
-            result = scored_in_batches(inputs, plan, cluster, phase, notes)
+            result, groups = scored(inputs, plan, phase, notes)
     if inputs.strict:
         left_out = {*inputs.files, *inputs.risks} - set(result.data.predictions)
         check_refused({note.about.model: note.text for note in result.notes if note.about.model in left_out})
     notes += [noted("warned", why=text) for text in warned]
     result = replace(result, notes=(*notes, *result.notes))
-    unprinted: OSError | None = None
+    fit, unprinted = joint_fit(result), None
+    # A misfit is among the cautions already.
+    fit_in_words = [] if fit is None or fit.failed else [fit.statement]
     try:
-        for line in _scores(result):
+        for line in (repr(result), *fit_in_words, *minor_notes(result)):
             say(line)
     except OSError as error:  # files are written first
         unprinted = error
@@ -126,15 +107,5 @@ def _run(
         raise unprinted
     if report.hint is not None and result.data.assumed.hint is None:  # else it came with the scores
         further.append(report.hint.statement)
-    for line in further:
-        say(f"\n{line}")
-    for sentence in places:
-        say(sentence)
-
-
-def _scores(result: cc.Evaluation) -> list[str]:
-    """Return the scores, and what must be known of them."""
-    fit = joint_fit(result)
-    # A misfit is among the cautions already.
-    fit_in_words = [] if fit is None or fit.failed else [fit.statement]
-    return [repr(result), *fit_in_words, *minor_notes(result)]
+    for line in (*(f"\n{text}" for text in further), *places):
+        say(line)

@@ -12,7 +12,6 @@ from cocensor._checks import Progress, check_whole, escaped, naming
 from cocensor._notes import Note
 from cocensor.cli.console import Phases, warn
 from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of
-from cocensor.cli.options import batch, option_group
 from cocensor.data.curves import predictions_of
 from cocensor.data.files import read_content, read_table
 from cocensor.data.predictions import Predicted, RiskScores
@@ -86,8 +85,7 @@ def _warn_of_refused(models: Mapping[str, Any], strict: bool) -> None:
 
 def _predicted(file: Path, test: Table, inputs: Inputs, notes: list[Note]) -> Predicted | ValueError:
     """Return a model's predictions, or why a file has none: that costs this model, and not the others."""
-    content = read_content(file)
-    between, tail = inputs.between_and_beyond
+    content, (between, tail) = read_content(file), inputs.between_and_beyond
     how = f"{BETWEEN[between or 'linear']}, {BEYOND[inputs.tail]}"
     try:
         table = read_table(file, inputs.id, content)
@@ -119,38 +117,20 @@ def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
 # --- in batches ---------------------------------------------------------------------------------------------
 
 
-@option_group
-class Cluster:
-    """The cluster that reads the files; no study file names it."""
+def is_streamed(inputs: Inputs, plan: Plan, scheduler: str | None) -> bool:
+    """Return whether files are read in batches: on request, or because a path stands for several files.
 
-    scheduler: str | None = batch(
-        "ADDRESS",
-        "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
-        "as tcp://host:8786. Its workers must see the files under the same paths.",
-    )
-
-
-def is_streamed(inputs: Inputs, cluster: Cluster) -> bool:
-    """Return whether files are read in batches: on request, or because a path stands for several files."""
-    if inputs.stream or any(map(_is_several, (inputs.test, *inputs.files.values()))):
-        if inputs.fit_rows is not None:
-            check_whole(inputs.fit_rows, "--fit-rows")
-        return True
-    for name, value in (("--scheduler", cluster.scheduler), ("--fit-rows", inputs.fit_rows)):
-        if value is not None:
-            raise ValueError(
-                f"{name} must come with --stream, or with patterns or folders of files, but is {value}."
-            )
-    return False
-
-
-def _is_several(path: Path) -> bool:
-    """Return whether a path is a folder or a pattern; a file may be called as a pattern is."""
-    return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
-
-
-def check_streamed(inputs: Inputs, plan: Plan) -> None:
-    """Refuse what takes all subjects at once, and a training sample in several files."""
+    What takes all subjects at once is refused then, and so is a training sample in several files.
+    """
+    if not inputs.stream and not any(map(_is_several, (inputs.test, *inputs.files.values()))):
+        for name, value in (("--scheduler", scheduler), ("--fit-rows", inputs.fit_rows)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} must come with --stream, or with patterns or folders of files, but is {value}."
+                )
+        return False
+    if inputs.fit_rows is not None:
+        check_whole(inputs.fit_rows, "--fit-rows")
     if inputs.train is not None and _is_several(inputs.train):
         raise ValueError(f"--train must be one file, for it is held in memory, but is {inputs.train}.")
     risk = next((f"{name}={column}" for name, column in inputs.risks.items()), None)
@@ -167,10 +147,16 @@ def check_streamed(inputs: Inputs, plan: Plan) -> None:
             raise ValueError(
                 f"{name} must not come with files that are read in batches, but is {value}{instead}."
             )
+    return True
+
+
+def _is_several(path: Path) -> bool:
+    """Return whether a path is a folder or a pattern; a file may be called as a pattern is."""
+    return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
 
 
 def scored_in_batches(
-    inputs: Inputs, plan: Plan, cluster: Cluster, phase: Phases, notes: list[Note]
+    inputs: Inputs, plan: Plan, scheduler: str | None, phase: Phases, notes: list[Note]
 ) -> cc.Evaluation:
     """Return the scores of a study whose test sample and predictions are read in batches."""
     phase(f"Looking at {inputs.test.name}")
@@ -189,17 +175,14 @@ def scored_in_batches(
         interpolation=interpolation,
         tail=tail,
     )
-    settings: dict[str, Any] = {}
-    if inputs.fit_rows is not None:
-        settings["n_fit"] = inputs.fit_rows
+    settings: dict[str, Any] = {} if inputs.fit_rows is None else {"n_fit": inputs.fit_rows}
     if inputs.train is not None:
         phase(f"Reading {inputs.train.name}")
         table = read_table(inputs.train)
         settings["y_train"] = inputs.columns.read(table, training=True)
         notes += table.notes
         [settings["x_train"]] = covariates_of(names, [table])
-    where = cluster.scheduler
-    with nullcontext() if where is None else connected(where, "--scheduler") as client:
+    with nullcontext() if scheduler is None else connected(scheduler, "--scheduler") as client:
         progress = _progress_of_passes(phase, len(scan.parts))
         return run_scan(scan, plan, client=client, progress=progress, **settings)
 
