@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +27,7 @@ def accumulator_of(
 
 
 class Moments:
-    """Number, mean and products of deviations from it of rows of numbers, in one pass (Chan, Golub & LeVeque 1979).
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 5.0]])
-    >>> whole, part = Moments(rows), Moments(rows[:1])
-    >>> part.merge(Moments(rows[1:]))
-    >>> np.allclose(part.covariance, whole.covariance)
-    True
-    """
+    """Number, mean and products of deviations from it of rows of numbers, in one pass (Chan, Golub & LeVeque 1979)."""
 
     def __init__(self, rows: FloatArray) -> None:
         self.n = len(rows)
@@ -45,8 +37,7 @@ class Moments:
 
     def merge(self, other: Moments) -> None:
         """Take up the rows of another."""
-        n = self.n + other.n
-        gap = other.mean - self.mean
+        n, gap = self.n + other.n, other.mean - self.mean
         self.products = self.products + other.products + np.multiply.outer(gap, gap) * (self.n * other.n / n)
         self.mean = self.mean + gap * (other.n / n)
         self.n = n
@@ -100,9 +91,8 @@ class MeanOfLosses:
     @property
     def covariance(self) -> FloatArray | None:
         """The covariance of the own parts of all subjects, by model."""
-        if not self.with_errors:
-            return None
-        return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
+        scale = (self.moments.n / self.normaliser) ** 2
+        return self.moments.covariance * scale if self.with_errors else None
 
     def _add(self, normaliser: float, values: Mapping[str, MetricValue]) -> None:
         self.normaliser += normaliser
@@ -114,12 +104,10 @@ class MeanOfLosses:
 def _mean(one: MetricValue, other: MetricValue, share: float) -> MetricValue:
     """Return the mean of two values with curves alike, where the other has a share."""
 
-    def mean(a: FloatArray, b: FloatArray) -> FloatArray:
-        return (1.0 - share) * a + share * b
+    def mean(a: Any, b: Any) -> Any:
+        return None if a is None or b is None else (1.0 - share) * a + share * b
 
-    curve = profile = None
-    if one.curve is not None and other.curve is not None:
-        curve = mean(one.curve, other.curve)
+    profile = None
     if one.profile is not None and other.profile is not None:
         profile = Profile(one.profile.x, mean(one.profile.y, other.profile.y))
-    return MetricValue((1.0 - share) * one.value + share * other.value, curve, profile)
+    return MetricValue(mean(one.value, other.value), mean(one.curve, other.curve), profile)

@@ -26,14 +26,14 @@ class ChunkScan(Scan):
     def __init__(self, chunks: Sequence[Batch], covariates: tuple[str, ...], notes: tuple[Note, ...]) -> None:
         self._chunks = chunks
         self.models, self.covariates, self.notes = tuple(chunks[0].predictions), covariates, notes
-        self.parts = tuple(
-            Part(int(chunk.rows[0]), int(chunk.rows[-1]) + 1, _name(k)) for k, chunk in enumerate(chunks)
-        )
+        ends = [(int(chunk.rows[0]), int(chunk.rows[-1]) + 1) for chunk in chunks]
+        self.parts = tuple(Part(*own, _name(k)) for k, own in enumerate(ends))
         self.n = self.parts[-1].stop
 
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
-        return _times(self._chunks[0].predictions[model])
+        predictions = self._chunks[0].predictions[model]
+        return predictions.times if isinstance(predictions, Probabilities) else None
 
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a chunk with all predictions, or with those of some models at some columns of their grid."""
@@ -45,9 +45,8 @@ class ChunkScan(Scan):
         for start in range(0, len(chunk), size):
             yield chunk if len(chunk) <= size else chunk[start : start + size]
 
-    @property
-    def _pieces(self) -> str:
-        return f"{len(self.parts):,} chunk{'s' if len(self.parts) > 1 else ''}"
+    def __repr__(self) -> str:
+        return self._shown(len(self.parts), "chunk")
 
 
 def scan_chunks(chunks: Sequence[Any]) -> Scan:
@@ -77,10 +76,8 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
     [[0, 1], [2]]
     """
     if isinstance(chunks, Mapping | str) or not isinstance(chunks, Sequence):
-        kind = type(chunks).__name__
-        raise TypeError(
-            f"chunks must be a list of tuples (models, y) or (models, y, x), but is of type {kind}."
-        )
+        kind, form = type(chunks).__name__, "tuples (models, y) or (models, y, x)"
+        raise TypeError(f"chunks must be a list of {form}, but is of type {kind}.")
     if not chunks:
         raise ValueError("chunks is empty: at least one is needed.")
     parts = [_checked(chunk, _name(k)) for k, chunk in enumerate(chunks)]
@@ -97,10 +94,10 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
             "all", [(x, f"{_name(k)} covariates") for k, (_, _, x) in enumerate(parts)]
         )
     edges = pairwise(np.cumsum([0, *(len(y) for _, y, _ in parts)]))
-    batches = []
-    for (models, y, _), x, edge in zip(parts, tables, edges, strict=True):
-        rows = np.arange(*edge)
-        batches.append(Batch(rows, y, x, models, hashed(rows)))
+    batches = [
+        Batch(rows := np.arange(*edge), y, x, models, hashed(rows))
+        for (models, y, _), x, edge in zip(parts, tables, edges, strict=True)
+    ]
     return ChunkScan(batches, () if tables[0] is None else tables[0].labels, notes)
 
 
@@ -111,10 +108,8 @@ def _name(number: int) -> str:
 def _checked(chunk: Any, name: str) -> tuple[dict[str, Predicted], Survival, Any]:
     """Predictions and outcomes, checked, and covariates as they came."""
     if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], Mapping):
-        kind = type(chunk).__name__
-        raise TypeError(
-            f"{name} must be a tuple (models, y) or (models, y, x) with models by name, but is of type {kind}."
-        )
+        kind, form = type(chunk).__name__, "a tuple (models, y) or (models, y, x) with models by name"
+        raise TypeError(f"{name} must be {form}, but is of type {kind}.")
     models, outcomes, x = chunk if len(chunk) == 3 else (*chunk, None)
     if not models:
         raise ValueError(f"{name} has no models.")
@@ -129,24 +124,17 @@ def _checked(chunk: Any, name: str) -> tuple[dict[str, Predicted], Survival, Any
     return predictions, y, x
 
 
-def _times(predictions: Predicted) -> FloatArray | None:
-    return predictions.times if isinstance(predictions, Probabilities) else None
-
-
 def _traits(models: Mapping[str, Predicted], y: Survival, x: Any) -> Iterator[tuple[str, Any]]:
     """Yield what all chunks must have in common, by what it is called; models first, on which the rest depends."""
     yield "the same models", sorted(models)
     for model, predictions in sorted(models.items()):
-        times = _times(predictions)
+        times = predictions.times if isinstance(predictions, Probabilities) else None
         yield f"the same kind of predictions of {model!r}", "a risk score" if times is None else "curves"
         if times is not None:
             yield f"the same times of {model!r}", times.tolist()
         if isinstance(predictions, Predictions):
             yield f"the same interpolation of {model!r}", predictions.interpolation or "linear"
             yield f"the same tail of {model!r}", predictions.tail
-    for name, values in (
-        ("administrative censorings", y.administrative),
-        ("reasons", y.reason),
-        ("covariates", x),
-    ):
+    optional = {"administrative censorings": y.administrative, "reasons": y.reason, "covariates": x}
+    for name, values in optional.items():
         yield f"{name} or none", "none" if values is None else "some"

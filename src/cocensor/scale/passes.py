@@ -25,8 +25,8 @@ from cocensor.study.data import REFERENCE
 from cocensor.warnings import HorizonWarning, collected
 
 V = TypeVar("V")
-#: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
-Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
+#: Makes one state of those of all parts, given what to do with a part.
+Reduce = Callable[[Callable[[Part], Any]], Any]
 #: An adjustment by name, and which of its fits.
 FitKey = tuple[str, int]
 
@@ -48,19 +48,6 @@ class Drawn:
     workers that saw them. Of :math:`n > k` subjects only those with a key below
     :math:`2^{64} (k + 10\sqrt{k} + 50)/n` are ever held: fewer than k of these would be a chance of about
     :math:`10^{-22}`, and would only make the sample a little smaller.
-
-    Examples
-    --------
-    >>> from cocensor import Survival
-    >>> from cocensor.scale.scan import hashed
-    >>> rows = np.arange(1000)
-    >>> batch = Batch(rows, Survival(rows + 1.0, rows % 2), None, {}, hashed(rows))
-    >>> first, second = Drawn(k=5, n=1000), Drawn(k=5, n=1000)
-    >>> first.update(batch[:700])
-    >>> second.update(batch[700:])
-    >>> first.merge(second)
-    >>> first.result().rows.tolist()
-    [254, 366, 410, 503, 821]
     """
 
     k: int
@@ -91,7 +78,7 @@ class Drawn:
 
 def read_drawn(scan: Scan, k: int, columns: Mapping[str, Columns], reduce_all: Reduce) -> Batch:
     """Return the predictions of at most ``k`` subjects at some of the columns."""
-    return reduce_all(partial(_drawn, scan, k, columns), merged).result()
+    return reduce_all(partial(_drawn, scan, k, columns)).result()
 
 
 def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns], part: Part) -> Drawn:
@@ -121,7 +108,7 @@ class Outcomes:
 
 def read_outcomes(scan: Scan, k: int, reduce_all: Reduce) -> Outcomes:
     """Return the outcomes and covariates of at most ``k`` subjects, and what there is to know of all."""
-    return reduce_all(partial(_outcomes, scan, k), merged)
+    return reduce_all(partial(_outcomes, scan, k))
 
 
 def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
@@ -148,34 +135,21 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class ScoringPass:
-    """The sums of a part of a scan, whatever part it is called with.
-
-    Attributes
-    ----------
-    scan : Scan
-    stages : tuple of Stage
-    fits : dict
-        Fits that answer for any subjects, and the models that each serves.
-    whole : WholeSample
-    main : TimeGrid
-        The times that scores are averaged over.
-    counted : array
-        Sorted times, at which subjects at risk are counted.
-    n_kept : int
-        How many subjects are kept with all of their predictions.
-    with_errors : bool
-    models : tuple of str
-        Those that have predictions to score.
-    """
+    """The sums of a part of a scan, whatever part it is called with."""
 
     scan: Scan
     stages: tuple[Stage, ...]
+    #: Fits that answer for any subjects, and the models that each serves.
     fits: Mapping[FitKey, tuple[Fitted, tuple[str, ...]]]
     whole: WholeSample
+    #: The times that scores are averaged over.
     main: TimeGrid
+    #: Sorted times, at which subjects at risk are counted.
     counted: FloatArray
+    #: How many subjects are kept with all of their predictions.
     n_kept: int
     with_errors: bool
+    #: Those that have predictions to score.
     models: tuple[str, ...]
 
     def __call__(self, part: Part) -> Sums:
@@ -202,8 +176,7 @@ class ScoringPass:
             if status.load is not None:
                 add(sums.loads, {(key, grid): status.load}, WeightLoad.merge)
             for metric, scored in stage.metrics:
-                models = [name for name in served if name in scored]
-                place = key, metric.name
+                models, place = [name for name in served if name in scored], (key, metric.name)
                 total = sums.by_metric.get(place)
                 if total is None and models:
                     total = accumulator_of(metric, grid, models, self.scan.n, self.with_errors)
@@ -292,4 +265,4 @@ def n_outside(predictions: Predicted) -> int:
 def read_everything(scoring: ScoringPass, reduce_all: Reduce) -> Sums:
     """Return the sums over all subjects."""
     with collected(HorizonWarning):  # about batches, and not about all
-        return reduce_all(scoring, merged)
+        return reduce_all(scoring)

@@ -30,26 +30,15 @@ _BATCH_VALUES, _FEWEST, _MOST = 2**20, 2**12, 2**16
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Outcomes, covariates and predictions of some subjects, checked.
+    """Outcomes, covariates and predictions of some subjects, checked."""
 
-    Attributes
-    ----------
-    rows : array of integers
-        The numbers of the subjects, the same however the data are cut into files and batches.
-    y : Survival
-        Their outcomes.
-    x : Covariates or None
-        Their covariates: ``values`` of shape (rows, p), and the ``levels`` of those that are categories.
-    predictions : dict
-        By model; empty where none were asked for.
-    key : array of unsigned integers
-        A hash of the id, or of the number: subjects with the smallest keys are drawn.
-    """
-
+    #: The numbers of the subjects, the same however the data are cut into files and batches.
     rows: IntArray
     y: Survival
     x: Covariates | None
+    #: By model; empty where none were asked for.
     predictions: Mapping[str, Predicted]
+    #: Hashes of the ids, or of the numbers: subjects with the smallest are drawn.
     key: Keys
 
     def __len__(self) -> int:
@@ -68,14 +57,15 @@ class Batch:
         if len(batches) == 1:
             return first
         covariates = [batch.x for batch in batches if batch.x is not None]
+        predictions = {
+            name: own.joined([batch.predictions[name] for batch in batches])
+            for name, own in first.predictions.items()
+        }
         return cls(
             np.concatenate([batch.rows for batch in batches]),
             Survival.joined([batch.y for batch in batches]),
             Covariates.joined(covariates) if covariates else None,
-            {
-                name: own.joined([batch.predictions[name] for batch in batches])
-                for name, own in first.predictions.items()
-            },
+            predictions,
             np.concatenate([batch.key for batch in batches]),
         )
 
@@ -216,9 +206,22 @@ class Scan(ABC):
         return evaluate_scan(self, arguments)
 
     def __repr__(self) -> str:
-        models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
+        return self._shown(len(self.parts), "part")
+
+    def _shown(self, n_pieces: int, piece: str) -> str:
+        """Return the number of subjects in so many pieces, the models with their times, and the covariates."""
+        models = []
+        for name in self.models:
+            times = self.grid(name)
+            if times is None:
+                models.append(f"{name} (risk score)")
+            elif times.size == 1:
+                models.append(f"{name} (at {times[0]:g})")
+            else:
+                models.append(f"{name} ({times.size} times, {times[0]:g} to {times[-1]:g})")
         given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
-        return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
+        pieces = f"{n_pieces:,} {piece}{'s' if n_pieces > 1 else ''}"
+        return f"{type(self).__name__}(n={self.n:,} in {pieces}; {', '.join(models)}{given})"
 
     def _opened(self, part: Part, columns: Mapping[str, Columns] | None) -> tuple[Mapping[str, Columns], int]:
         """Return the columns of each model to be read, and how many subjects make a batch of a part of this scan."""
@@ -228,19 +231,9 @@ class Scan(ABC):
         widest = max([1, *(self.width(name, where) for name, where in chosen.items())])
         return chosen, min(max(_BATCH_VALUES // widest, _FEWEST), _MOST)
 
-    @property
-    def _pieces(self) -> str:
-        return f"{len(self.parts):,} part{'s' if len(self.parts) > 1 else ''}"
-
 
 def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
-    """Hashes of whole numbers by splitmix64, which maps 64 bits one to one: different numbers have different hashes.
-
-    Examples
-    --------
-    >>> [f"{key:016x}" for key in hashed(np.arange(3))]
-    ['e220a8397b1dcdaf', '6e789e6aa1b965f4', '06c45d188009454f']
-    """
+    """Hashes of whole numbers by splitmix64, which maps 64 bits one to one: different numbers have different hashes."""
     return splitmix64((np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN)
 
 
@@ -250,12 +243,3 @@ def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
         return predictions
     times, table = predictions.times[columns], predictions.probabilities[:, columns]
     return predictions.changed(times=times, probabilities=table)
-
-
-def _shown(times: FloatArray | None) -> str:
-    """Return a model's grid in a few words."""
-    if times is None:
-        return "risk score"
-    if times.size == 1:
-        return f"at {times[0]:g}"
-    return f"{times.size} times, {times[0]:g} to {times[-1]:g}"
