@@ -1,6 +1,7 @@
 """A study in a file, covariates by exclusion, and models that must not be missing."""
 
 import json
+import sys
 import tomllib
 from dataclasses import fields
 from inspect import signature
@@ -10,7 +11,6 @@ import typer
 
 import cocensor as cc
 from cocensor.cli import app
-from cocensor.cli import study as study_in_memory
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.plan import PlanOptions, plan_of
 from cocensor.cli.study_file import Outputs, StudyFile, study_in, study_text
@@ -335,7 +335,7 @@ def nothing_computed(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(study_in_memory, "run", interrupt)
+    monkeypatch.setattr(sys.modules["cocensor.cli.evaluate"], "run", interrupt)
 
 
 def refused_at_first_sight(study, *names):

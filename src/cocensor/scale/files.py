@@ -99,16 +99,15 @@ class Files:
     @classmethod
     def of(cls, given: Paths, name: str) -> Files:
         """Return the files of an argument, each of which is opened: one that is broken is refused before any work."""
-        listed = [given] if isinstance(given, str | os.PathLike) else given
-        if not isinstance(listed, Sequence) or not all(
-            isinstance(path, str | os.PathLike) for path in listed
-        ):
+        one = str, os.PathLike
+        several = [given] if isinstance(given, one) else given
+        if not isinstance(several, Sequence) or not all(isinstance(path, one) for path in several):
             raise TypeError(
                 f"{name} must be a path, a folder, a pattern, or a list of these, but is {given!r}."
             )
-        if not listed:
+        if not several:
             raise ValueError(f"{name} is an empty list: at least one file is needed.")
-        texts = [os.fspath(path) for path in listed]
+        texts = [os.fspath(path) for path in several]
         paths = [file for text in texts for file in _files_of(text, name)]
         absolute = [os.path.abspath(path) for path in paths]
         for twice in repeated(absolute):
