@@ -65,9 +65,8 @@ class Outcomes:
     )
     time_unit: str | None = outcome(
         "UNIT",
-        "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
-        "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are "
-        "in it too.",
+        "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: days, "
+        "weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are in it too.",
     )
     reason: str | None = column("Column: the reason for each dropout, as text; empty for other subjects.")
     covariates: str | None = option(
@@ -168,9 +167,8 @@ class Inputs(Outcomes):
     )
     id: str | None = prediction(
         "COLUMN",
-        "Column that identifies subjects in the test sample and in every prediction file, where a first column "
-        "without a name, or the names of a column per subject, will do. Without it, subjects must be in the same "
-        "order.",
+        "Column that identifies subjects in the test sample and in every prediction file, where a first column without "
+        "a name, or the names of a column per subject, will do. Without it, subjects must be in the same order.",
     )
     folds: str | None = prediction(
         "COLUMN",

@@ -75,8 +75,7 @@ def connected(address: str, who: str = "scheduler") -> Iterator[Any]:
         client = distributed.Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:  # ValueError: what is no address
         raise ValueError(
-            f"{who} must be the address of a Dask scheduler, such as tcp://host:8786, but none answers at "
-            f"{address!r}."
+            f"{who} must be the address of a Dask scheduler, such as tcp://host:8786, but none answers at {address!r}."
         ) from error
     with client:
         yield client
