@@ -64,25 +64,24 @@ class Guide(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CurvePanel:
-    """Curves of one panel.
-
-    By name, ``truth`` has the true values of lines, one number where they do not vary. ``bars`` has by name the left
-    ends, heights and widths of bars, of which the last is hatched; ``histogram`` counts and edges of bars below 0;
-    ``axis`` draws what lies along x.
-    """
+    """Curves of one panel."""
 
     lines: dict[str, Line]
     guides: Sequence[Guide] = ()
     title: str = ""
     xlabel: str = ""
     ylabel: str = ""
+    #: The true values of lines by name, one number where they do not vary.
     truth: Mapping[str, FloatArray | float] = field(default_factory=dict)
     marks: Sequence[Marks] = ()
+    #: By name the left ends, heights and widths of bars, of which the last is hatched.
     bars: Mapping[str, tuple[FloatArray, FloatArray, FloatArray]] = field(default_factory=dict)
+    #: Counts and edges of bars below 0.
     histogram: tuple[IntArray, FloatArray] | None = None
     xlim: tuple[float, float] | None = None
     ylim: tuple[float | None, float | None] = (None, None)
     xticks: Sequence[Tick] = ()
+    #: Draws what lies along x.
     axis: Callable[[Axes], None] | None = None
 
     def draw(

@@ -287,8 +287,7 @@ class CurveDisplay:
 
         Parameters
         ----------
-        evaluation : Evaluation
-        at, models, adjustment, band : optional
+        evaluation, at, models, adjustment, band
             As in :meth:`from_roc`; models by default all that predict a chance for the time.
         """
         level, scores = evaluation.data.confidence_level, results_of(evaluation, adjustment)
@@ -320,8 +319,7 @@ class CurveDisplay:
 
         Parameters
         ----------
-        evaluation : Evaluation
-        at, models, adjustment : optional
+        evaluation, at, models, adjustment
             As in :meth:`from_calibration`.
         """
         scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
@@ -488,10 +486,9 @@ class CurveDisplay:
 
         Parameters
         ----------
-        sensitivity : Sensitivity
         reference : str, optional
             The model that all others are compared with; by default the one with the best score at independence.
-        metric, adjustment, family, line : str, optional
+        sensitivity, metric, adjustment, family, line
             As in :meth:`from_sensitivity`.
         """
         evaluation, level = sensitivity.evaluation, sensitivity.evaluation.data.confidence_level

@@ -35,6 +35,7 @@ _RATIOS = (1.0, 2.0, 5.0, 10.0, 0.5, 3.0, 1.5, 20.0, 0.2, 1.2, 0.8)
 _ROUNDING = 1e-6
 _MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
 _OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
+_TOGETHER: dict[str, Any] = {"markersize": 8.0, "markerfacecolor": "0.75"}
 
 
 class GridLine(NamedTuple):
@@ -54,10 +55,7 @@ def lines_of(
     family: str | None,
     line: str | Sequence[str] | None,
 ) -> dict[str, GridLine]:
-    """By family; the last is "hazard_ratio", after dropout, of everybody, if there are scores over it.
-
-    With ``line``, by whose hazard ratio moves.
-    """
+    """By family, the last of everybody's hazard ratio after dropout if scored; with ``line``, by whose ratio moves."""
     grid, after = sensitivity.over_tau, sensitivity.over_ratio
     by_tau, over_ratios = grid.leaders(metric, adjustment), dict[str, GridLine]()
     label = sensitivity.evaluation.results[adjustment].label
@@ -74,16 +72,17 @@ def lines_of(
         for name in names:
             check_choice(name, "line", tuple(over_ratios))
         return {name: over_ratios[name] for name in names}
-    families = (*by_tau, *([HAZARD_RATIO] if ALL in over_ratios else []))
-    if family is not None:
-        check_choice(family, "family", families)
-    taus = [0.0, *(tau for points in by_tau.values() for tau in points)]
+    lines, taus = dict[str, GridLine](), [0.0, *(tau for points in by_tau.values() for tau in points)]
     limits = min(taus) - 0.05, max(taus) + 0.05
-    lines = {HAZARD_RATIO: over_ratios[ALL]} if ALL in over_ratios else {}
     for name in by_tau:
         axis = partial(_draw_tau_axis, sensitivity, name, adjustment, limits)
         lines[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
-    return {name: lines[name] for name in (families if family is None else (family,))}
+    if ALL in over_ratios:
+        lines[HAZARD_RATIO] = over_ratios[ALL]
+    if family is None:
+        return lines
+    check_choice(family, "family", tuple(lines))
+    return {family: lines[family]}
 
 
 def score_panel(
@@ -174,11 +173,10 @@ def _draw_tau_axis(
 def _draw_covariates(ax: Axes, benchmarks: CovariateBenchmarks) -> None:
     """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
     strongest, *others = benchmarks.benchmarks
-    together, strongest_name = {"markersize": 8.0, "markerfacecolor": "0.75"}, escaped(strongest.name)
     for taus, label, look in (
         ([row.shrunken_tau for row in others], "other covariates", _OTHER),
-        ([benchmarks.together], "all covariates together", together),
-        ([strongest.shrunken_tau], f"strongest covariate: {strongest_name}", {"markersize": 6.0}),
+        ([benchmarks.together], "all covariates together", _TOGETHER),
+        ([strongest.shrunken_tau], f"strongest covariate: {escaped(strongest.name)}", {"markersize": 6.0}),
     ):
         if taus:
             heights, across = np.full(len(taus), 0.025), ax.get_xaxis_transform()
@@ -192,7 +190,7 @@ def _places(taus: FloatArray, logs: FloatArray) -> list[tuple[str, float]]:
         first -= 1
     while last < len(taus) - 1 and logs[last + 1] > logs[last]:
         last += 1
-    taus, logs, wanted = taus[first : last + 1], logs[first : last + 1], np.log(_RATIOS)
-    within = (wanted >= logs[0] - _ROUNDING) & (wanted <= logs[-1] + _ROUNDING)
-    at = np.interp(wanted, logs, taus)
-    return [(f"{ratio:g}", float(at[k])) for k, ratio in enumerate(_RATIOS) if within[k]]
+    known = slice(first, last + 1)
+    low, high = logs[first] - _ROUNDING, logs[last] + _ROUNDING
+    ratios = [ratio for ratio in _RATIOS if low <= np.log(ratio) <= high]
+    return [(f"{ratio:g}", float(np.interp(np.log(ratio), logs[known], taus[known]))) for ratio in ratios]
