@@ -113,9 +113,7 @@ def simulated(
 
 
 def _tables(
-    train: cc.simulate.SyntheticSample,
-    test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.Predictions],
+    train: cc.simulate.SyntheticSample, test: cc.simulate.SyntheticSample, models: dict[str, cc.Predictions]
 ) -> dict[str, dict[str, npt.NDArray[Any]]]:
     """Return the columns of the samples and of the predictions, by file."""
     patients = np.split(1 + np.arange(len(train) + len(test)), [len(train)])

@@ -104,9 +104,7 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
                 notes.append(noted("penalised"))
             result = _Result(choice, profile, benchmarks, notes)
             places = write_all(
-                phase,
-                (json, "All numbers are", result.write_json),
-                (figure, "The figure is", result.draw),
+                phase, (json, "All numbers are", result.write_json), (figure, "The figure is", result.draw)
             )
         say("\n".join([result.text, *places]))
 

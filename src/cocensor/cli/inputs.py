@@ -171,8 +171,7 @@ class Inputs(Outcomes):
         "a name, or the names of a column per subject, will do. Without it, subjects must be in the same order.",
     )
     folds: str | None = prediction(
-        "COLUMN",
-        "For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
+        "COLUMN", "For out-of-fold predictions, the fold of each test subject: a column of the test sample."
     )
     interpolation: str | None = prediction(
         "TEXT",

@@ -513,10 +513,7 @@ class CurveDisplay:
 
     @classmethod
     def from_d_calibration(
-        cls,
-        evaluation: Evaluation,
-        models: str | Sequence[str] | None = None,
-        adjustment: str | None = None,
+        cls, evaluation: Evaluation, models: str | Sequence[str] | None = None, adjustment: str | None = None
     ) -> Self:
         """Observed against expected shares of subjects, by the survival predicted for the time of their event.
 
