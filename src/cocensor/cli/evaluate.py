@@ -117,9 +117,6 @@ def _run(
         say(line)
 
 
-# --- in memory ----------------------------------------------------------------------------------------------
-
-
 def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:
     """Return the scores, and the groups of ``--hazard-ratio-by``."""
     phase(f"Reading {inputs.test.name}")
@@ -195,9 +192,6 @@ def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
             scored = True
 
     return report
-
-
-# --- in batches ---------------------------------------------------------------------------------------------
 
 
 def is_streamed(inputs: Inputs, plan: Plan, scheduler: str | None) -> bool:

@@ -96,8 +96,7 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
             benchmarks = None
             if x[0] is not None:
                 try:
-                    told = phase("Benchmarks from covariates")
-                    benchmarks = cc.plausible_tau(x[0], y[0], progress=told)
+                    benchmarks = cc.plausible_tau(x[0], y[0], progress=phase("Benchmarks from covariates"))
                 except ValueError as error:
                     notes.append(noted("no_benchmarks", why=str(error)))
             if choice.problem.penalty != 0:

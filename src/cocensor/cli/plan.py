@@ -138,9 +138,8 @@ def _read(name: str, value: Any) -> Any:
     if name in ("families", "adjustments"):
         return value if value in SETS else items(value, option)
     if name == "horizon" and value != "t_max":
-        is_share = value.endswith("%")
         number = _number(value.removesuffix("%"), value, option, "a time, t_max or a share such as 10%")
-        return {"at_risk": number / 100} if is_share else number
+        return {"at_risk": number / 100} if value.endswith("%") else number
     if name == "confidence":
         return None if value == "none" else _number(value, value, option, "a level such as 0.95, or none")
     return value
@@ -169,10 +168,8 @@ def _copula(options: PlanOptions, saved: Any) -> Any:
 
 def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.metrics.Metric]:
     """Return the metrics of ``--metrics`` with their settings; a setting alone changes what a study file says."""
-    text = options.metrics
-    metrics: dict[str, cc.metrics.Metric | None] = (
-        {} if saved == "default" else {metric.family: metric for metric in saved}
-    )
+    text, kept = options.metrics, () if saved == "default" else saved
+    metrics: dict[str, cc.metrics.Metric | None] = {metric.family: metric for metric in kept}
     if text is not None:
         labels = {"default": "default", **metric_labels()}
         metrics = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}

@@ -84,9 +84,6 @@ class StudyFile:
     )
 
 
-# --- reading ----------------------------------------------------------------------------------------------
-
-
 def study_in(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options in a study file, and the arguments of its plan."""
     content = read_content(file)
@@ -141,9 +138,6 @@ def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
     if type(value) not in types:
         raise ValueError(f"{file}: {key} must be {rule}, but is {value!r}.")
     return str(file.parent / value) if kind is Path else kind(value)
-
-
-# --- writing ----------------------------------------------------------------------------------------------
 
 
 def study_text(inputs: Inputs, plan: Plan, outputs: Outputs, file: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import BoolArray, IntArray, Progress, check_whole, library_of
-from cocensor._notes import Note, noted
+from cocensor._notes import noted
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import EventWeights, Fitted, Imputation
 from cocensor.adjustments.gradient import Linearised
@@ -35,7 +35,7 @@ from cocensor.scale.passes import (
     read_outcomes,
 )
 from cocensor.scale.reduce import reduce_parts
-from cocensor.scale.scan import Batch, Columns, Part, Scan
+from cocensor.scale.scan import Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
@@ -125,9 +125,20 @@ class _Study:
         """Evaluate in passes over all subjects."""
         outcomes = read_outcomes(self.scan, self.n_fit, self._reduce)
         drawn = outcomes.drawn.result()
-        data, notes = self._data(drawn, self._heads())
+        given = Samples.of(drawn.y, drawn.x, self.y_train, self.x_train)
+        as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
+        samples, notes = usable_samples(given, "all", as_given)
+        notes = [*self.scan.notes, *notes, *about_censoring(samples)]
+        times = times_of_samples(self.plan, samples)
+        data = prepared(self.plan, samples, self._heads(), {}, self.scan.models, times, notes)
+        data = replace(data, library=library_of(self.x_train))
         learning = replace(data, predictions=self._scores(data)) if self.imputations else data
-        learning, fits = self._fitted(learning, notes)
+        learning, start = assuming(self.plan, learning, self.fits, self.choice, notes)
+        adjustments, left_out = self.plan.under(learning.assumed.copula)
+        notes += left_out
+        fits: dict[str, AdjustmentScores] = {}
+        for name, (label, adjustment) in adjustments.items():
+            fits[name], start = fits_under(learning, name, label, self.fits.get(name, adjustment), start)
         data = replace(data, assumed=learning.assumed)
         for scores in fits.values():
             for fitted, _ in scores.served:
@@ -147,28 +158,6 @@ class _Study:
             notes.append(noted("from_kept_rows", n=n_kept, metrics=others))
         return build_evaluation(self.plan, kept, results, notes)
 
-    def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
-        """Return what is scored of the subjects drawn; of the predictions only the kind matters."""
-        given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
-        as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
-        samples, notes = usable_samples(given, "all", as_given)
-        notes = [*self.scan.notes, *notes, *about_censoring(samples)]
-        times = times_of_samples(self.plan, samples)
-        data = prepared(self.plan, samples, predictions, {}, self.scan.models, times, notes)
-        return replace(data, library=library_of(self.x_train)), notes
-
-    def _fitted(
-        self, data: EvaluationData, notes: list[Note]
-    ) -> tuple[EvaluationData, dict[str, AdjustmentScores]]:
-        """Return what is scored with the copula that is assumed, and all adjustments under it, fitted."""
-        data, start = assuming(self.plan, data, self.fits, self.choice, notes)
-        adjustments, left_out = self.plan.under(data.assumed.copula)
-        notes += left_out
-        fitted: dict[str, AdjustmentScores] = {}
-        for name, (label, adjustment) in adjustments.items():
-            fitted[name], start = fits_under(data, name, label, self.fits.get(name, adjustment), start)
-        return data, fitted
-
     def _scoring_pass(
         self, data: EvaluationData, results: Mapping[str, AdjustmentScores], whole: WholeSample
     ) -> ScoringPass:
@@ -183,9 +172,7 @@ class _Study:
         marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
         return ScoringPass(
             self.scan,
-            tuple(
-                Stage(grid, data.reference_curve(grid), tuple(metrics)) for grid, metrics in by_grid.items()
-            ),
+            tuple(Stage(grid, data.reference_curve(grid), tuple(own)) for grid, own in by_grid.items()),
             {
                 (name, number): (fitted.for_others(), models)
                 for name, scores in results.items()
@@ -239,14 +226,11 @@ class _Study:
 
 def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) -> Columns:
     """Return the columns of a model that imputations read, with their neighbours, for the interpolation."""
-    if not isinstance(predictions, Predictions) or not all(
-        isinstance(adjustment, Imputation) for adjustment in imputations
-    ):
+    are_known = all(isinstance(adjustment, Imputation) for adjustment in imputations)
+    if not isinstance(predictions, Predictions) or not are_known:
         return slice(None)
-    times = predictions.times
-    wanted = np.concatenate(
-        [wanted_times(y, 1), *(wanted_times(y, adjustment.score_times) for adjustment in imputations)]
-    )
+    times, counts = predictions.times, [1, *(adjustment.score_times for adjustment in imputations)]
+    wanted = np.concatenate([wanted_times(y, count) for count in counts])
     # A single column would be no curve.
     after = np.clip(np.searchsorted(times, wanted), min(1, times.size - 1), times.size - 1)
     return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))
@@ -254,10 +238,8 @@ def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) ->
 
 def _that_differ(predictions: Predicted) -> BoolArray:
     """Return by column whether not all have the same prediction."""
-    if not isinstance(predictions, Probabilities):
-        return np.ones(1, dtype=bool)
-    table = predictions.probabilities
-    return np.asarray(table.min(axis=0) < table.max(axis=0))
+    assert isinstance(predictions, Probabilities)
+    return np.asarray(np.ptp(predictions.probabilities, axis=0) > 0)
 
 
 def _kept_data(

@@ -48,6 +48,12 @@ class Piece(NamedTuple):
 
         return Table.of(pa.Table.from_batches([self.data]), self.path, self.first)
 
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers, as it is stored where that is plain."""
+        column = self.data.column(name)
+        is_plain = not column.null_count and column.type.bit_width in (32, 64)
+        return column.to_numpy(zero_copy_only=False) if is_plain else self.table.numbers(name)
+
     def keys(self, id: str) -> Keys:
         """Return hashes of ids, of one type for all files; what is missing or no id is refused."""
         import pyarrow as pa
@@ -85,10 +91,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """Parquet files as one table, whose rows are numbered through in the natural order of their paths.
-
-    Picklable: nothing is opened but for the time of reading.
-    """
+    """Parquet files as one table, with rows numbered through in the natural order of paths; opened only to be read."""
 
     #: What the user gave, in words.
     given: str
@@ -246,18 +249,16 @@ def _files_of(path: str, name: str) -> list[str]:
     if os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        files = [
-            str(file)
-            for file in sorted(Path(path).rglob("*"), key=lambda file: natural(str(file)))
-            if file.suffix.lower() in _SUFFIXES and file.is_file() and not file.name.startswith(("_", "."))
+        found = [
+            file for file in Path(path).rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()
         ]
+        files = [str(file) for file in found if not file.name.startswith(("_", "."))]
         if not files:
             raise ValueError(f"{name}: there is no Parquet file in the folder {path}.")
-        return files
+        return sorted(files, key=natural)
     if os.path.lexists(path):
-        raise ValueError(
-            f"{name}: {path} must be a file or a folder, but is a device, a pipe or a broken link."
-        )
+        kinds = "a device, a pipe or a broken link"
+        raise ValueError(f"{name}: {path} must be a file or a folder, but is {kinds}.")
     matches = [match for match in glob(path, recursive=True) if not os.path.basename(match).startswith("_")]
     if not matches:
         what = "no file matches" if re.search(r"[*?\[]", path) else "there is no file"

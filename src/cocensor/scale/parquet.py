@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -132,12 +132,10 @@ def scan_parquet(
     if id is None:
         for name, model in models.items():
             _check_rows(name, model.table, subjects)
-        tables = {"test": subjects} | {
-            f"predictions[{name!r}]": model.table for name, model in models.items()
-        }
+        tables = {f"predictions[{name!r}]": model.table for name, model in models.items()}
         notes = [
             noted("files_sorted", of=name, first=table.files[0].path)
-            for name, table in tables.items()
+            for name, table in ({"test": subjects} | tables).items()
             if table.places != sorted(table.places)
         ]
         return ParquetScan(subjects, columns, models, notes)
@@ -181,10 +179,9 @@ class ParquetScan(Scan):
             key = hashed(numbers) if self._columns.id is None else _keys(pieces, self._columns.id)
             tables = [piece.table for piece in pieces]
             y = Survival.joined([self._columns.read(table) for table in tables])
-            x = None
-            if self.covariates:
-                x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
-            yield Batch(numbers, y, x, {name: next(reader) for name, reader in readers.items()}, key)
+            x = [read_covariates(table, self.covariates) for table in tables if self.covariates]
+            predictions = {name: next(reader) for name, reader in readers.items()}
+            yield Batch(numbers, y, Covariates.joined(x) if x else None, predictions, key)
 
     def __repr__(self) -> str:
         return self._shown(len(self._test.files), "file")
@@ -202,9 +199,6 @@ def _parts(tables: Sequence[Files]) -> Iterator[Part]:
             path, row = test.place(start)
             yield Part(start, last, f"{last - start:,} rows from row {row:,} of {path} on")
             start = last
-
-
-# --- models -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,8 +269,11 @@ class _Model:
         source = self.table.given
         if self.times is None:
             return RiskScores(np.concatenate([piece.table.numbers(names[0]) for piece in pieces]), source)
-        times, values = self.times[places], self._side_by_side(pieces, names)
-        rounded, start = 0, 0
+        # In Fortran order, which is one plain copy for each column.
+        values = np.empty((len(names), sum(piece.data.num_rows for piece in pieces)), self._dtype).T
+        for own, name in zip(values.T, names, strict=True):
+            np.concatenate([piece.numbers(name) for piece in pieces], out=own)
+        times, rounded, start = self.times[places], 0, 0
         for piece in () if fall(values) else pieces:
             stop, rows = start + piece.data.num_rows, piece.table
             rows.matrix(names)  # refuses what is no number
@@ -286,29 +283,11 @@ class _Model:
         make = on_times if self.times.size == 1 else Predictions.trusted
         return make(times, values, self.interpolation, self.tail, source, rounded)
 
-    def _side_by_side(self, pieces: Sequence[Piece], names: Sequence[str]) -> npt.NDArray[Any]:
-        """Return columns of numbers in Fortran order, which is one plain copy for each column."""
-        values = np.empty((len(names), sum(piece.data.num_rows for piece in pieces)), dtype=self._dtype)
-        start = 0
-        for piece in pieces:
-            stop = start + piece.data.num_rows
-            for own, name in zip(values, names, strict=True):
-                column = piece.data.column(name)
-                is_plain = not column.null_count and column.type.bit_width in (32, 64)
-                own[start:stop] = (
-                    column.to_numpy(zero_copy_only=False) if is_plain else piece.table.numbers(name)
-                )
-            start = stop
-        return values.T
-
     @property
     def _dtype(self) -> npt.DTypeLike:
         """Single precision, where all columns of all files are in it."""
         kinds = {file.types[name] for file in self.table.files for name in self.columns}
         return np.float32 if kinds == {nw.Float32()} else np.float64
-
-
-# --- refusals by footers and ids -------------------------------------------------------------------
 
 
 def _check_types(files: Files, columns: TestColumns) -> None:

@@ -38,9 +38,6 @@ def merged(one: Any, other: Any) -> Any:
     return one
 
 
-# --- who is drawn --------------------------------------------------------------------------------------------
-
-
 @dataclass
 class Drawn:
     r"""At most ``k`` of ``n`` subjects: those with the smallest keys, and all where there are no more than ``k``.
@@ -73,8 +70,7 @@ class Drawn:
         held = Batch.joined(self._held)
         self._held = []
         order = np.lexsort((held.rows, held.key))[: self.k]
-        order = order[np.argsort(held.rows[order], kind="stable")]
-        return held[order]
+        return held[order[np.argsort(held.rows[order], kind="stable")]]
 
 
 def read_drawn(scan: Scan, k: int, columns: Mapping[str, Columns], reduce_all: Reduce) -> Batch:
@@ -87,9 +83,6 @@ def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns], part: Part) -> Dr
     for batch in scan.batches(part, columns):
         drawn.update(batch)
     return drawn
-
-
-# --- outcomes ------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -120,9 +113,6 @@ def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
         return Outcomes(drawn, WholeSample.of(y), Counter[str](reasons))
 
     return reduce(merged, map(of_batch, scan.batches(part, {})))
-
-
-# --- everything ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,9 +257,6 @@ def read_everything(scoring: ScoringPass, reduce_all: Reduce) -> Sums:
     """Return the sums over all subjects."""
     with collected(HorizonWarning):  # about batches, and not about all
         return reduce_all(scoring)
-
-
-# --- sums of a metric -----------------------------------------------------------------------------------------
 
 
 def accumulator_of(

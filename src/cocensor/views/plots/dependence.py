@@ -136,9 +136,6 @@ def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: st
     return CurvePanel(lines, [zero], title, ylabel=ylabel, marks=marks, axis=axis)
 
 
-# --- the axes -----------------------------------------------------------------------------------------------
-
-
 def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
     """The hazard ratio after dropout, on the log scale."""
     from matplotlib.ticker import NullLocator

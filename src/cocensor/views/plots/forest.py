@@ -87,13 +87,11 @@ class Marks:
 
 @dataclass(frozen=True, eq=False)
 class ForestPanel:
-    """Rows from top to bottom, with marks by what they are and at which time.
-
-    ``bars`` are bounds, with an interval that covers the true value where there is one, a colour and how opaque it is.
-    """
+    """Rows from top to bottom, with marks by what they are and at which time."""
 
     rows: tuple[str, ...]
     marks: dict[_Key, Marks]
+    #: Bounds, with an interval that covers the true value where there is one, a colour and how opaque it is.
     bars: Sequence[_Bar] = ()
     title: str = ""
     xlabel: str = ""
