@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor._checks import FloatArray, as_times, as_vector, check_choice, escaped
 from cocensor.adjustments import IPCW
 from cocensor.copulas import Copula
 from cocensor.data.times import TimeAxis
@@ -24,15 +24,8 @@ from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.sensitivity import Bounds, Sensitivity
 from cocensor.views.plots import dependence, single_times
-from cocensor.views.plots.choices import (
-    at_least_one,
-    chosen_models,
-    chosen_times,
-    label_minus,
-    models_with_curves,
-)
 from cocensor.views.plots.curve_panels import GROUP, INK, BelowCurves, CurvePanel, Guide, Line
-from cocensor.views.plots.panels import draw_panels, wrapped
+from cocensor.views.plots.panels import at_least_one, draw_panels, label_minus, wrapped
 from cocensor.views.plots.style import (
     THICK,
     THIN,
@@ -244,8 +237,8 @@ class CurveDisplay:
         """
         scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
         shaded = shaded_area(band, level)
-        names, axis = chosen_models(evaluation, models), evaluation.data.time_axis
-        times, areas, panels = chosen_times(evaluation, at), dict[str, list[str]](), {}
+        names, axis = _models(evaluation, models), evaluation.data.time_axis
+        times, areas, panels = _times(evaluation, at), dict[str, list[str]](), {}
         for t in times:
             errors, lines = profile_errors(evaluation, "auc", scores.name, at=t), {}
             for model in filter(errors.values.__contains__, names):
@@ -293,8 +286,8 @@ class CurveDisplay:
         level, scores = evaluation.data.confidence_level, results_of(evaluation, adjustment)
         shaded = shaded_area(band, level)
         panels: dict[tuple[str, float], CurvePanel] = {}
-        for t in chosen_times(evaluation, at):
-            names, time = models_with_curves(evaluation, models, at=t), evaluation.data.time_axis.named(t)
+        for t in _times(evaluation, at):
+            names, time = _models_with_curves(evaluation, models, at=t), evaluation.data.time_axis.named(t)
             curves = {model: evaluation.calibration_curve(model, t, scores.name) for model in names}
             own = single_times.calibration_panels(curves, time, scores.label, None if level is None else band)
             panels |= {(model, t): panel for model, panel in own.items()}
@@ -324,9 +317,9 @@ class CurveDisplay:
         """
         scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
         panels = {}
-        for t in chosen_times(evaluation, at):
+        for t in _times(evaluation, at):
             curves, time = evaluation.decision_curve(t, scores.name), evaluation.data.time_axis.named(t)
-            chosen = {model: curves[model] for model in models_with_curves(evaluation, models, at=t)}
+            chosen = {model: curves[model] for model in _models_with_curves(evaluation, models, at=t)}
             panels[t] = single_times.decision_panel(chosen, time, scores.label, limits=level is not None)
         return cls(evaluation.models, panels, shaded_area("pointwise", level), share_y=False)
 
@@ -531,7 +524,7 @@ class CurveDisplay:
         """
         scores, panels = results_of(evaluation, adjustment), {}
         shown = shaded_area("pointwise", evaluation.data.confidence_level)
-        for model in models_with_curves(evaluation, models):
+        for model in _models_with_curves(evaluation, models):
             test = evaluation.d_calibration(model, scores.name)
             panels[model] = single_times.d_calibration_panel(model, test, scores.label, limits=bool(shown))
         legend = [("observed", area("0.6", 0.5))]
@@ -595,3 +588,42 @@ def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict
         return curves
     base = curves.pop(minus, None)
     return {} if base is None else {model: curve - base for model, curve in curves.items()}
+
+
+def _times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
+    """Single times, by default all of the evaluation."""
+    if at is None and not evaluation.data.at:
+        raise ValueError("at is needed: the evaluation has no scores at single times.")
+    times = evaluation.data.at if at is None else as_times(as_vector(at, "at", single=True), "at").tolist()
+    if not times:
+        raise ValueError("at is empty: at least one is needed.")
+    return tuple(dict.fromkeys(times))
+
+
+def _models(evaluation: Evaluation, models: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Models, by default all of the evaluation."""
+    names = at_least_one(models, "models", evaluation.models)
+    for name in names:
+        check_choice(name, "models", evaluation.models)
+    return names
+
+
+def _models_with_curves(
+    evaluation: Evaluation, models: str | Sequence[str] | None, at: float | None = None
+) -> tuple[str, ...]:
+    """Models that predict survival curves, or the chance ``at`` a time, by default all such of the evaluation."""
+    names, predictions = _models(evaluation, models), evaluation.data.predictions
+    times = evaluation.data.times if at is None else np.array([at])
+    limits = {
+        name: predictions[name].limit
+        for name in names
+        if name in predictions and not predictions[name].known_at(times)
+    }
+    if models is None:
+        names = tuple(name for name in names if name in predictions and name not in limits)
+    elif limits:
+        name, limit = next(iter(limits.items()))
+        raise ValueError(f"models must predict survival curves, but {name!r} {limit}.")
+    if not names:
+        raise ValueError("models must predict survival curves, but none does.")
+    return names

@@ -14,9 +14,8 @@ from cocensor.metrics import Metric
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.grid import ALL, Grid
-from cocensor.views.plots.choices import at_least_one
 from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line, Marks
-from cocensor.views.plots.panels import draw_second_axis, ticks_with_room, wrapped
+from cocensor.views.plots.panels import at_least_one, draw_second_axis, ticks_with_room, wrapped
 from cocensor.views.plots.style import MARKERS, PLAUSIBLE, ZERO, Look
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from cocensor.study.lookup import metric_named, metric_of, results_of
 from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
-from cocensor.views.plots.choices import at_least_one, label_minus
-from cocensor.views.plots.panels import draw_panels, draw_second_axis, wrapped
+from cocensor.views.plots.panels import at_least_one, draw_panels, draw_second_axis, label_minus, wrapped
 from cocensor.views.plots.style import (
     MARKERS,
     PLAUSIBLE,

@@ -1,4 +1,4 @@
-"""Panels side by side, and the ticks of their axes."""
+"""Panels side by side, what has one, and the ticks of their axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cocensor._checks import escaped
+from cocensor._checks import as_tuple, check_choice, escaped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +64,24 @@ def draw_panels(
                 own.set_ylabel("")
         _legend_below(figure, axes)
     return axes if len(axes) > 1 else axes[0]
+
+
+def at_least_one(
+    names: str | Sequence[str] | None, argument: str, default: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """One name or several, by default those given; none is refused."""
+    chosen = tuple(default) if names is None else as_tuple(names, argument, str)
+    if not chosen:
+        raise ValueError(f"{argument} is empty: at least one is needed.")
+    return chosen
+
+
+def label_minus(label: str, minus: str | None, models: tuple[str, ...]) -> str:
+    """The label of values of models, or of these minus those of one of them."""
+    if minus is None:
+        return label
+    check_choice(minus, "minus", models)
+    return f"{label} minus that of {escaped(minus)}"
 
 
 def wrapped(name: str, width: int = 34) -> str:
