@@ -53,11 +53,8 @@ def demo(
         with progress_bar() as phase:
             phase("Simulating patients, fitting three models")
             train, test, models = simulated(n, copula, seed)
-        chance = (
-            f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
-            if tau
-            else "independently of it given covariates"
-        )
+        dependent = f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
+        chance = dependent if tau else "independently of it given covariates"
         say(
             f"{n:,} simulated patients, {len(train)} to fit models and {len(test)} to test them; "
             f"{100 * train.censoring_rate:.0f} % drop out before their event, {chance}.\n"

@@ -161,7 +161,7 @@ class ParquetScan(Scan):
     ) -> None:
         self._test, self._columns, self._models = test, columns, models
         self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
-        self.notes = tuple(notes)
+        self.notes, self._pieces = tuple(notes), (len(test.files), "file")
         self.parts = tuple(_parts([test, *(model.table for model in models.values() if model.held is None)]))
 
     def grid(self, model: str) -> FloatArray | None:
@@ -182,9 +182,6 @@ class ParquetScan(Scan):
             x = [read_covariates(table, self.covariates) for table in tables if self.covariates]
             predictions = {name: next(reader) for name, reader in readers.items()}
             yield Batch(numbers, y, Covariates.joined(x) if x else None, predictions, key)
-
-    def __repr__(self) -> str:
-        return self._shown(len(self._test.files), "file")
 
 
 def _parts(tables: Sequence[Files]) -> Iterator[Part]:

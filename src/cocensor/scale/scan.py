@@ -113,6 +113,8 @@ class Scan(ABC):
     covariates: tuple[str, ...]
     parts: tuple[Part, ...]
     notes: tuple[Note, ...] = ()
+    # How many pieces the data came in, and what these are; parts where that is None.
+    _pieces: tuple[int, str] | None = None
 
     @abstractmethod
     def grid(self, model: str) -> FloatArray | None:
@@ -210,10 +212,6 @@ class Scan(ABC):
         return evaluate_scan(self, arguments)
 
     def __repr__(self) -> str:
-        return self._shown(len(self.parts), "part")
-
-    def _shown(self, n_pieces: int, piece: str) -> str:
-        """Return the number of subjects in so many pieces, the models with their times, and the covariates."""
         models = []
         for name in self.models:
             times = self.grid(name)
@@ -224,6 +222,7 @@ class Scan(ABC):
             else:
                 models.append(f"{name} ({times.size} times, {times[0]:g} to {times[-1]:g})")
         given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
+        n_pieces, piece = self._pieces or (len(self.parts), "part")
         pieces = f"{n_pieces:,} {piece}{'s' if n_pieces > 1 else ''}"
         return f"{type(self).__name__}(n={self.n:,} in {pieces}; {', '.join(models)}{given})"
 
@@ -243,8 +242,8 @@ class ChunkScan(Scan):
         self._chunks = chunks
         self.models, self.covariates, self.notes = tuple(chunks[0].predictions), covariates, notes
         ends = [(int(chunk.rows[0]), int(chunk.rows[-1]) + 1) for chunk in chunks]
-        self.parts = tuple(Part(*own, _name(k)) for k, own in enumerate(ends))
-        self.n = self.parts[-1].stop
+        self.parts = tuple(Part(*own, f"chunks[{k}]") for k, own in enumerate(ends))
+        self.n, self._pieces = self.parts[-1].stop, (len(chunks), "chunk")
 
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
@@ -260,9 +259,6 @@ class ChunkScan(Scan):
             chunk = replace(chunk, predictions=read)
         for start in range(0, len(chunk), size):
             yield chunk if len(chunk) <= size else chunk[start : start + size]
-
-    def __repr__(self) -> str:
-        return self._shown(len(self.parts), "chunk")
 
 
 def scan_chunks(chunks: Sequence[Any]) -> Scan:
@@ -296,29 +292,25 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
         raise TypeError(f"chunks must be a list of {form}, but is of type {kind}.")
     if not chunks:
         raise ValueError("chunks is empty: at least one is needed.")
-    parts = [_checked(chunk, _name(k)) for k, chunk in enumerate(chunks)]
+    names = [f"chunks[{k}]" for k in range(len(chunks))]
+    parts = [_checked(chunk, name) for name, chunk in zip(names, chunks, strict=True)]
     first = list(_traits(*parts[0]))
-    for k, part in enumerate(parts):
+    for name, part in zip(names, parts, strict=True):
         for (what, own), (_, wanted) in zip(_traits(*part), first, strict=False):
             if own != wanted:
-                raise ValueError(f"{_name(k)} must have {what} as {_name(0)}, {wanted!r}, but has {own!r}.")
+                raise ValueError(f"{name} must have {what} as {names[0]}, {wanted!r}, but has {own!r}.")
     matched = ((model, own.matched) for models, _, _ in parts for model, own in models.items())
     notes = tuple(dict.fromkeys(note for model, how in matched for note in matching_note(how, model)))
     tables: list[Any] = [None] * len(parts)
     if parts[0][2] is not None:
-        tables = chosen_covariates(
-            "all", [(x, f"{_name(k)} covariates") for k, (_, _, x) in enumerate(parts)]
-        )
+        named = [(x, f"{name} covariates") for name, (_, _, x) in zip(names, parts, strict=True)]
+        tables = chosen_covariates("all", named)
     edges = pairwise(np.cumsum([0, *(len(y) for _, y, _ in parts)]))
     batches = [
         Batch(rows := np.arange(*edge), y, x, models, hashed(rows))
         for (models, y, _), x, edge in zip(parts, tables, edges, strict=True)
     ]
     return ChunkScan(batches, () if tables[0] is None else tables[0].labels, notes)
-
-
-def _name(number: int) -> str:
-    return f"chunks[{number}]"
 
 
 def _checked(chunk: Any, name: str) -> tuple[dict[str, Predicted], Survival, Any]:

@@ -13,7 +13,7 @@ from cocensor._checks import FloatArray, IntArray, escaped
 from cocensor.data import RiskTable
 from cocensor.data.times import TimeAxis
 from cocensor.views.plots.panels import Tick, ticks_with_room
-from cocensor.views.plots.style import TRUTH, Limits, Look, area, explain, line_styles
+from cocensor.views.plots.style import TRUTH, ZERO, Limits, Look, area, explain, line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +60,10 @@ class Guide(NamedTuple):
     x: Any
     y: Any
     look: Look
+
+
+#: Where a difference is 0.
+AT_ZERO = Guide("", None, 0.0, ZERO)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,12 +24,11 @@ from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.sensitivity import Bounds, Sensitivity
 from cocensor.views.plots import dependence, single_times
-from cocensor.views.plots.curve_panels import GROUP, INK, BelowCurves, CurvePanel, Guide, Line
+from cocensor.views.plots.curve_panels import AT_ZERO, GROUP, INK, BelowCurves, CurvePanel, Guide, Line
 from cocensor.views.plots.panels import at_least_one, draw_panels, label_minus, wrapped
 from cocensor.views.plots.style import (
     THICK,
     THIN,
-    ZERO,
     BandKind,
     Look,
     area,
@@ -154,7 +153,7 @@ class CurveDisplay:
                 curve = reference.curve - (0.0 if minus is None else own[minus])
                 guides.append(Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
             if minus is not None:
-                guides.append(_zero(times))
+                guides.append(AT_ZERO)
             lowest = 0.0 if by.best == 0 and minus is None else None
             title, copula = scores.label, getattr(scores.adjustment, "copula", None)
             if isinstance(copula, Copula):
@@ -194,7 +193,7 @@ class CurveDisplay:
             along = bounds.over_time(model, minus)
             order = np.argsort(along.times, kind="stable")
             times, low, high = (values[order] for values in along)
-            guides = [] if minus is None else [_zero(times)]
+            guides = [] if minus is None else [AT_ZERO]
             for scores, style in zip(results, line_styles(), strict=False):
                 curve = _curves(scores.values[by.name], minus).get(model)
                 if curve is not None:
@@ -575,10 +574,6 @@ class CurveDisplay:
         if below is not None:
             x = np.concatenate([line.x for line in panel.lines.values()])
             below.draw(ax, x.min(), x.max())
-
-
-def _zero(x: FloatArray) -> Guide:
-    return Guide("", (x[0], x[-1]), (0.0, 0.0), ZERO)
 
 
 def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict[str, FloatArray]:

@@ -14,9 +14,9 @@ from cocensor.metrics import Metric
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.grid import ALL, Grid
-from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line, Marks
+from cocensor.views.plots.curve_panels import AT_ZERO, CurvePanel, Guide, Line, Marks
 from cocensor.views.plots.panels import at_least_one, draw_second_axis, ticks_with_room, wrapped
-from cocensor.views.plots.style import MARKERS, PLAUSIBLE, ZERO, Look
+from cocensor.views.plots.style import MARKERS, PLAUSIBLE, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,8 +131,8 @@ def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: st
                 marks.append(Marks(model, ends, [0.0, 0.0], _MAY_BE))
     side = "above" if by.direction == "lower" else "below"
     label = by.label, f"minus that of {reference}", f"({side} 0: {reference} is better)"
-    zero, ylabel = Guide("", None, 0.0, ZERO), "\n".join(map(wrapped, label))
-    return CurvePanel(lines, [zero], title, ylabel=ylabel, marks=marks, axis=axis)
+    ylabel = "\n".join(map(wrapped, label))
+    return CurvePanel(lines, [AT_ZERO], title, ylabel=ylabel, marks=marks, axis=axis)
 
 
 def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
