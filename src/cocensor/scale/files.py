@@ -105,9 +105,8 @@ class Files:
         one = str, os.PathLike
         several = [given] if isinstance(given, one) else given
         if not isinstance(several, Sequence) or not all(isinstance(path, one) for path in several):
-            raise TypeError(
-                f"{name} must be a path, a folder, a pattern, or a list of these, but is {given!r}."
-            )
+            kinds = "a path, a folder, a pattern, or a list of these"
+            raise TypeError(f"{name} must be {kinds}, but is {given!r}.")
         if not several:
             raise ValueError(f"{name} is an empty list: at least one file is needed.")
         texts = [os.fspath(path) for path in several]
@@ -249,10 +248,8 @@ def _files_of(path: str, name: str) -> list[str]:
     if os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        found = [
-            file for file in Path(path).rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()
-        ]
-        files = [str(file) for file in found if not file.name.startswith(("_", "."))]
+        held = [file for file in Path(path).rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()]
+        files = [str(file) for file in held if not file.name.startswith(("_", "."))]
         if not files:
             raise ValueError(f"{name}: there is no Parquet file in the folder {path}.")
         return sorted(files, key=natural)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from math import sqrt
@@ -151,7 +151,7 @@ class ScoringPass:
             sums.kept.update(batch)
             sums.count(batch, self.counted)
             for stage in self.stages:
-                self._score(sums, batch, stage, dict(self._read(batch, stage, rooms)))
+                self._score(sums, batch, stage, self._read(batch, stage, rooms))
         return sums
 
     def _score(self, sums: Sums, batch: Batch, stage: Stage, read: Mapping[str, Predicted]) -> None:
@@ -179,23 +179,21 @@ class ScoringPass:
                 except ValueError as error:
                     add(sums.failures, {place: (first, str(error))}, min)
 
-    def _read(
-        self, batch: Batch, stage: Stage, rooms: dict[str, FloatArray]
-    ) -> Iterator[tuple[str, Predicted]]:
-        """Yield the predictions of a batch as they are scored at the times of a stage, the reference among them.
+    def _read(self, batch: Batch, stage: Stage, rooms: dict[str, FloatArray]) -> dict[str, Predicted]:
+        """Return the predictions of a batch as they are scored at the times of a stage, the reference among them.
 
         They are kept in ``rooms``, which batches share: memory that is asked for anew costs as much as what is done.
         """
-        times = stage.grid.sorted
+        times, read = stage.grid.sorted, dict[str, Predicted]()
         for name in self.models:
             predictions = batch.predictions[name]
             if stage.grid is self.main:
                 if name not in rooms or rooms[name].shape[1] < len(batch):
                     rooms[name] = np.empty((times.size, len(batch)))
                 predictions = predictions.on(times, rooms[name])
-            yield name, predictions
+            read[name] = predictions
         everybody = np.broadcast_to(stage.reference, (len(batch), times.size))
-        yield REFERENCE, Predictions.trusted(times, everybody, source="reference curve")
+        return read | {REFERENCE: Predictions.trusted(times, everybody, source="reference curve")}
 
 
 @dataclass(eq=False)

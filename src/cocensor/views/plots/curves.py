@@ -154,13 +154,11 @@ class CurveDisplay:
                 guides.append(Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
             if minus is not None:
                 guides.append(AT_ZERO)
-            lowest = 0.0 if by.best == 0 and minus is None else None
+            ylim = (0.0 if by.best == 0 and minus is None else None, None)
             title, copula = scores.label, getattr(scores.adjustment, "copula", None)
             if isinstance(copula, Copula):
                 title = f"{title}\n{copula.name}, τ = {copula.tau:.2g}"
-            panels[scores.name] = CurvePanel(
-                lines, guides, title, ylabel=label, truth=truth, ylim=(lowest, None)
-            )
+            panels[scores.name] = CurvePanel(lines, guides, title, ylabel=label, truth=truth, ylim=ylim)
         below = BelowCurves.of(evaluation.data.time_axis, evaluation.data.risk_table)
         return cls(evaluation.models, panels, shaded, below=below)
 

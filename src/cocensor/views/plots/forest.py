@@ -276,12 +276,11 @@ class ForestDisplay:
         label = f"{wrapped(by.label)}\n({by.direction} is better)"
         panels = {"scores": ForestPanel(tuple(models), scores, bars, xlabel=label)}
         if pairs:
-            winners = [bounds.certain(*pair, level) for pair in pairs]
-            if any(winners):
+            winners = {pair: bounds.certain(*pair, level) for pair in pairs}
+            if any(winners.values()):
                 certain = area(own[bounds.models[0]], _CERTAIN)
                 legend.append(("certain: colour of the better model", certain))
-            colours = [winner and own[winner] for winner in winners]
-            bars = [_bar(bounds[pair], level, c) for pair, c in zip(pairs, colours, strict=True)]
+            bars = [_bar(bounds[pair], level, best and own[best]) for pair, best in winners.items()]
             sign = "below" if by.direction == "lower" else "above"
             label = f"{wrapped(f'difference of the {by.label}', 28)}\n({sign} 0: the first is better)"
             rows = tuple(f"{a} minus {b}" for a, b in pairs)

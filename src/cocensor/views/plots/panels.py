@@ -66,13 +66,11 @@ def draw_panels(
     return axes if len(axes) > 1 else axes[0]
 
 
-def at_least_one(
-    names: str | Sequence[str] | None, argument: str, default: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """One name or several, by default those given; none is refused."""
-    chosen = tuple(default) if names is None else as_tuple(names, argument, str)
+def at_least_one(names: str | Sequence[str] | None, name: str, usual: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names that an argument has, one or several, or the usual ones; none is refused."""
+    chosen = tuple(usual) if names is None else as_tuple(names, name, str)
     if not chosen:
-        raise ValueError(f"{argument} is empty: at least one is needed.")
+        raise ValueError(f"{name} is empty: at least one is needed.")
     return chosen
 
 
