@@ -20,10 +20,7 @@ _PATIENCE = 1.0
 
 
 def say(text: str) -> None:
-    """Print ``text`` as it is: brackets are no markup, and broken bytes of a path are escaped.
-
-    That nobody reads on, as after ``| head``, is no error.
-    """
+    """Print ``text``, with broken bytes of a path escaped; that nobody reads on, as after ``| head``, is no error."""
     try:
         typer.echo(escaped(text))
     except OSError as error:

@@ -178,7 +178,6 @@ def check_refused(refused: Mapping[str, str]) -> None:
 
 def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
     """Return what names the progress of :func:`cocensor.evaluate`: first the adjustments, then resamples."""
-    names = [adjustment.label for adjustment in plan.adjustments]
     scored, resamples = False, None
 
     def report(done: int, total: int) -> None:
@@ -187,7 +186,7 @@ def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
             resamples = resamples or phase("Scoring bootstrap samples")
             resamples(done, total)
         elif done < total:
-            phase(f"Scoring by {names[done]}", done, total)
+            phase(f"Scoring by {plan.adjustments[done].label}", done, total)
         else:
             scored = True
 
@@ -195,10 +194,7 @@ def _progress_of_scores(phase: Phases, plan: Plan) -> Progress:
 
 
 def is_streamed(inputs: Inputs, plan: Plan, scheduler: str | None) -> bool:
-    """Return whether files are read in batches: on request, or because a path stands for several files.
-
-    What takes all subjects at once is refused then, and so is a training sample in several files.
-    """
+    """Return whether files are read in batches, as asked for or for there are several, and refuse what cannot be."""
     if not inputs.stream and not any(map(_is_several, (inputs.test, *inputs.files.values()))):
         for name, value in (("--scheduler", scheduler), ("--fit-rows", inputs.fit_rows)):
             if value is not None:

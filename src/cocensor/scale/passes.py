@@ -180,14 +180,12 @@ class ScoringPass:
                     add(sums.failures, {place: (first, str(error))}, min)
 
     def _read(self, batch: Batch, stage: Stage, rooms: dict[str, FloatArray]) -> dict[str, Predicted]:
-        """Return the predictions of a batch as they are scored at the times of a stage, the reference among them.
-
-        They are kept in ``rooms``, which batches share: memory that is asked for anew costs as much as what is done.
-        """
+        """Return the predictions of a batch as they are scored at the times of a stage, the reference among them."""
         times, read = stage.grid.sorted, dict[str, Predicted]()
         for name in self.models:
             predictions = batch.predictions[name]
             if stage.grid is self.main:
+                # Batches share rooms: memory that is asked for anew costs as much as what is done.
                 if name not in rooms or rooms[name].shape[1] < len(batch):
                     rooms[name] = np.empty((times.size, len(batch)))
                 predictions = predictions.on(times, rooms[name])

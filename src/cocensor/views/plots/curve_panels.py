@@ -13,7 +13,7 @@ from cocensor._checks import FloatArray, IntArray, escaped
 from cocensor.data import RiskTable
 from cocensor.data.times import TimeAxis
 from cocensor.views.plots.panels import Tick, ticks_with_room
-from cocensor.views.plots.style import TRUTH, ZERO, Limits, Look, area, explain, line_styles
+from cocensor.views.plots.style import TRUTH, ZERO, Legend, Limits, Look, area, explain, line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,12 +89,7 @@ class CurvePanel:
     axis: Callable[[Axes], None] | None = None
 
     def draw(
-        self,
-        ax: Axes,
-        names: Sequence[str],
-        labels: Mapping[str, str],
-        legend: Sequence[tuple[str, Look]],
-        shaded: str,
+        self, ax: Axes, names: Sequence[str], labels: Mapping[str, str], legend: Legend, shaded: str
     ) -> None:
         """Draw the lines of the names that have one, in the style that belongs to the place of the name."""
         styles = dict(zip(names, line_styles(), strict=False))

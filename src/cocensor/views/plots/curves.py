@@ -30,6 +30,7 @@ from cocensor.views.plots.style import (
     THICK,
     THIN,
     BandKind,
+    Legend,
     Look,
     area,
     best_in_words,
@@ -87,7 +88,7 @@ class CurveDisplay:
     panels: Mapping[Any, CurvePanel]
     shaded: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    legend: Sequence[tuple[str, Look]] = ()
+    legend: Legend = ()
     below: BelowCurves | None = None
     size: tuple[float, float] | None = None
     share_y: bool = True

@@ -24,6 +24,7 @@ from cocensor.views.plots.style import (
     MARKERS,
     PLAUSIBLE,
     ZERO,
+    Legend,
     Look,
     area,
     best_in_words,
@@ -147,7 +148,7 @@ class ForestDisplay:
     """
 
     panels: dict[str, ForestPanel]
-    legend: list[tuple[str, Look]]
+    legend: Legend
     plausible: tuple[float, float] | None = None
 
     @classmethod

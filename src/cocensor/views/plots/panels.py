@@ -35,8 +35,7 @@ def draw_panels(
 ) -> Axes | list[Axes]:
     """Draw each panel into an axes of its own, given or of a new figure in rows of up to three; one legend serves all.
 
-    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches;
-    it grows by the lines of text that a panel has below its axis.
+    ``size`` is that of a panel, in inches, without the lines of text that it has below its axis.
     """
     rows = -(-len(panels) // _COLUMNS)
     columns = -(-len(panels) // rows)  # with as few gaps as may be

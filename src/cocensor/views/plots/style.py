@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, cycle, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,8 @@ Limits = tuple[FloatArray, FloatArray]
 BandKind = Literal["pointwise", "simultaneous"] | None
 #: How a line or a dot differs from a plain one, in Matplotlib's words.
 Look = Mapping[str, Any]
+#: What looks mean.
+Legend = Sequence[tuple[str, Look]]
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -47,7 +49,7 @@ def markers() -> Iterator[str]:
         yield from repeat(marker, len(_COLOURS))
 
 
-def explain(ax: Axes, legend: Iterable[tuple[str, Look]]) -> None:
+def explain(ax: Axes, legend: Legend) -> None:
     """Say in the legend what looks mean."""
     for label, look in legend:
         ax.plot([], [], label=label, **{"linestyle": "none"} | dict(look))
