@@ -123,7 +123,7 @@ class Files:
                 for twice in repeated(schema.names):
                     raise ValueError(f"{paths[k]}: two columns have the name {twice!r}.")
                 types = dict(nw.from_native(schema.empty_table(), eager_only=True).schema)
-                groups = _group_sizes(fragment)
+                groups = tuple(group.num_rows for group in fragment.row_groups)
             # Files have mostly the same columns: these are kept, and sent to other processes, only once.
             types = alike.setdefault(tuple(types.items()), types)
             files.append(File(paths[k], absolute[k], groups, types, k))
@@ -206,7 +206,7 @@ class Files:
                 continue
             with _refusing(file.path):
                 fragment = _fragment(file.absolute)
-                if _group_sizes(fragment) != file.groups:
+                if tuple(group.num_rows for group in fragment.row_groups) != file.groups:
                     raise ValueError(f"{file.path} has changed since the scan began.")
                 row = begin
                 for j, n_rows in enumerate(file.groups):
@@ -271,10 +271,6 @@ def _fragment(path: str) -> Any:
     how = dataset.ParquetFragmentScanOptions(use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False)
     form = dataset.ParquetFileFormat(default_fragment_scan_options=how)
     return form.make_fragment(path, filesystem=fs.LocalFileSystem())
-
-
-def _group_sizes(fragment: Any) -> tuple[int, ...]:
-    return tuple(group.num_rows for group in fragment.row_groups)
 
 
 def _batches(group: Any, n_rows: int, names: list[str], size: int) -> Iterator[Any]:

@@ -130,9 +130,9 @@ def scan_parquet(
         for name, paths in predictions.items()
     }
     if id is None:
-        for name, model in models.items():
-            _check_rows(name, model.table, subjects)
         tables = {f"predictions[{name!r}]": model.table for name, model in models.items()}
+        for name, table in tables.items():
+            _check_rows(name, table, subjects)
         notes = [
             noted("files_sorted", of=name, first=table.files[0].path)
             for name, table in ({"test": subjects} | tables).items()
@@ -140,8 +140,8 @@ def scan_parquet(
         ]
         return ParquetScan(subjects, columns, models, notes)
     subjects.check(id, may_be_id, IDS)
-    first, are_texts = subjects.files[0].path, is_text(subjects.files[0].types[id])
-    alike = f"{'texts' if are_texts else 'whole numbers'}, like {first}"
+    are_texts = is_text(subjects.files[0].types[id])
+    alike = f"{'texts' if are_texts else 'whole numbers'}, like {subjects.files[0].path}"
     for files in (subjects, *(model.table for model in models.values())):
         files.check(id, lambda kind: may_be_id(kind) and is_text(kind) == are_texts, alike)
     keys = _all_keys(subjects, id) if subjects.n <= _MOST_HELD else None
@@ -309,15 +309,15 @@ def _check_rows(name: str, files: Files, test: Files) -> None:
     """Refuse predictions that cannot be those of the test subjects, by their numbers."""
     if files.n != test.n:
         raise ValueError(
-            f"predictions[{name!r}] must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} "
-            f"has {files.n:,}."
+            f"{name} must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} has "
+            f"{files.n:,}."
         )
     own, wanted = np.diff(files.starts), np.diff(test.starts)
     as_given = np.array_equal(own[np.argsort(files.places)], wanted[np.argsort(test.places)])
     if as_given and not np.array_equal(own, wanted):
         raise ValueError(
-            f"predictions[{name!r}] has as many rows as test file by file in the order of the lists, but not in "
-            "that of their names, by which rows are numbered: name files alike, or give an id."
+            f"{name} has as many rows as test file by file in the order of the lists, but not in that of their names, "
+            "by which rows are numbered: name files alike, or give an id."
         )
 
 
