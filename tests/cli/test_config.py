@@ -1,6 +1,7 @@
 """A study in a file, covariates by exclusion, and models that must not be missing."""
 
 import json
+import sys
 import tomllib
 from dataclasses import fields
 from inspect import signature
@@ -10,10 +11,8 @@ import typer
 
 import cocensor as cc
 from cocensor.cli import app
-from cocensor.cli import study as study_in_memory
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.plan import PlanOptions, plan_of
-from cocensor.cli.study import Cluster
 from cocensor.cli.study_file import Outputs, StudyFile, study_in, study_text
 from tests.cli.study import refusal, run, said
 
@@ -169,7 +168,7 @@ def test_all_values_come_back(tmp_path):
 def test_every_option_has_its_table():
     [command] = [each for name, each in typer.main.get_command(app).commands.items() if name == "evaluate"]
     groups = {group: {each.name for each in fields(group)} for group in (Inputs, PlanOptions, Outputs)}
-    apart = {each.name for group in (Cluster, StudyFile) for each in fields(group)}
+    apart = {each.name for each in fields(StudyFile)}
     assert {param.name for param in command.params} - {"help"} == apart.union(*groups.values())
     assert apart == {"scheduler", "config", "save_config"}
 
@@ -336,7 +335,7 @@ def nothing_computed(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(study_in_memory, "run", interrupt)
+    monkeypatch.setattr(sys.modules["cocensor.cli.evaluate"], "run", interrupt)
 
 
 def refused_at_first_sight(study, *names):

@@ -219,7 +219,7 @@ def test_an_interruption_says_that_the_run_starts_over(files, monkeypatch):
 
 
 def test_passes_are_told_by_name():
-    from cocensor.cli.study import _progress_of_passes
+    from cocensor.cli.evaluate import _progress_of_passes
 
     told = []
     passes = _progress_of_passes(lambda *phase: told.append(phase), 2)

@@ -17,8 +17,7 @@ from cocensor.data.predictions import RiskScores
 from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics.auc import MOST_HELD
-from cocensor.scale.accumulators import Moments, accumulator_of
-from cocensor.scale.passes import merged
+from cocensor.scale.passes import Moments, accumulator_of, merged
 from cocensor.scale.scan import Batch, Part, Scan, hashed
 from tests.scale.studies import study
 

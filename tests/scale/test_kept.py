@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import auc
-from cocensor.scale.evaluate import _most_kept
+from cocensor.scale.evaluate import _Study
 from cocensor.scale.scan import hashed
 from cocensor.study.ranking import standing
 from tests.scale.studies import Study, study
@@ -119,8 +119,8 @@ def test_a_note_names_what_comes_from_the_subjects_kept():
 def test_by_default_as_many_are_kept_as_take_a_gibibyte():
     wide = np.linspace(0.001, 1.2, 400)
     data = study(20, 8)
-    assert _most_kept(data.scan()) == 1_000_000
+    assert _Study(data.scan(), cc.study.Plan.of()).most_kept == 1_000_000
     data = Study(
         {name: (wide, np.exp(-np.ones((20, 1)) * wide)) for name in "ab"} | {"r": np.ones(20)}, data.y
     )
-    assert _most_kept(data.scan()) == 2**30 // (8 * 801)
+    assert _Study(data.scan(), cc.study.Plan.of()).most_kept == 2**30 // (8 * 801)

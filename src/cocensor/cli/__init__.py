@@ -69,10 +69,7 @@ def main(
     """How good is a survival model when people drop out for reasons related to the outcome?"""
 
 
-def _unwrapped(text: str) -> str:
-    """Paragraphs without the line breaks of a docstring: a terminal breaks lines where it ends."""
-    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
-
-
 for command in (evaluate, fit_copula, demo, reproduce):
-    app.command(help=_unwrapped(command.__doc__ or ""))(command)
+    paragraphs = (command.__doc__ or "").split("\n\n")
+    # Without the line breaks of a docstring: a terminal breaks lines where it ends.
+    app.command(help="\n\n".join(" ".join(part.split()) for part in paragraphs))(command)

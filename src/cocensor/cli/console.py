@@ -20,10 +20,7 @@ _PATIENCE = 1.0
 
 
 def say(text: str) -> None:
-    """Print ``text`` as it is: brackets are no markup, and broken bytes of a path are escaped.
-
-    That nobody reads on, as after ``| head``, is no error.
-    """
+    """Print ``text``, with broken bytes of a path escaped; that nobody reads on, as after ``| head``, is no error."""
     try:
         typer.echo(escaped(text))
     except OSError as error:
@@ -52,16 +49,12 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def in_a_line(error: Exception) -> str:
-    """Return the sentence of an error; one of the file system names its file."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
-    return " ".join(str(error).splitlines())
-
-
 def refuse(error: Exception, code: int = 2) -> NoReturn:
-    """End the command with what an error says, one line on stderr."""
-    warn(f"Error: {in_a_line(error)}")
+    """End the command with what an error says, one line on stderr; one of the file system names its file."""
+    if isinstance(error, OSError) and error.filename is not None:
+        warn(f"Error: {error.filename}: {error.strerror}.")
+    else:
+        warn(f"Error: {' '.join(str(error).splitlines())}")
     raise typer.Exit(code) from None
 
 
@@ -104,11 +97,10 @@ def progress_bar() -> Iterator[Phases]:
     # Not Console.is_terminal, which an environment variable can set.
     watched = sys.stderr.isatty()
     bar = progress.Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
-    phases = Phases(bar)
     late = Timer(_PATIENCE, bar.start)
     late.start()
     try:
-        yield phases
+        yield Phases(bar)
     finally:
         late.cancel()
         late.join()

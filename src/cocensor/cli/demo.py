@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +19,6 @@ from cocensor.cli.evaluate import evaluated
 from cocensor.cli.inputs import Inputs
 from cocensor.cli.outputs import terminating_in_order
 from cocensor.cli.plan import PlanOptions
-from cocensor.cli.study import Cluster
 from cocensor.cli.study_file import Outputs, StudyFile
 
 _N_TIMES = 60
@@ -54,11 +53,8 @@ def demo(
         with progress_bar() as phase:
             phase("Simulating patients, fitting three models")
             train, test, models = simulated(n, copula, seed)
-        chance = (
-            f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
-            if tau
-            else "independently of it given covariates"
-        )
+        dependent = f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
+        chance = dependent if tau else "independently of it given covariates"
         say(
             f"{n:,} simulated patients, {len(train)} to fit models and {len(test)} to test them; "
             f"{100 * train.censoring_rate:.0f} % drop out before their event, {chance}.\n"
@@ -72,8 +68,21 @@ def demo(
             for name, columns in _tables(train, test, models).items():
                 table, header = np.column_stack(list(columns.values())), ",".join(columns)
                 np.savetxt(folder / f"{name}.csv", table, "%.17g", ",", header=header, comments="")
+            inputs = Inputs(
+                train=folder / "train.csv",
+                test=folder / "test.csv",
+                time="months",
+                event="died",
+                covariates=",".join(_NAMES),
+                id="patient",
+                true_time=_TRUE_TIME,
+                predictions=[f"{name}={folder / name}.csv" for name in models],
+            )
+            dependence = "depends on" if tau else "is independent of"
+            title = f"Simulated patients whose dropout {dependence} their event"
+            outputs = Outputs(out=folder / "report.html", title=title)
             with redirect_stdout(io.StringIO()) as printed:
-                _evaluate(folder, models, is_independent=not tau)
+                evaluated({}, inputs, PlanOptions(), outputs, StudyFile())
             target.mkdir(exist_ok=True)
             move({file: target / file.name for file in folder.iterdir()})
         say(printed.getvalue().replace(str(folder), str(out)).rstrip())
@@ -91,22 +100,17 @@ def simulated(
     train, test = data[: n // 2], data[n // 2 :]
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.97)), _N_TIMES)
     joint = cc.fit_joint(train.X, train.y, "clayton", "weibull", penalty=1e-4)
-    predicted = {
+    models = {
         "cox": cc.CoxPH().fit(train.X, train.y).survival(times, test.X),
         "few": cc.CoxPH().fit(train.X[:, :_FEW], train.y).survival(times, test.X[:, :_FEW]),
         "joint": joint.survival(times, test.X),
     }
-    curves = {
-        name: cc.Predictions(times, table.round(6), interpolation="linear")
-        for name, table in predicted.items()
-    }
-    return train, test, curves
+    as_lines = partial(cc.Predictions, times, interpolation="linear")
+    return train, test, {name: as_lines(table.round(6)) for name, table in models.items()}
 
 
 def _tables(
-    train: cc.simulate.SyntheticSample,
-    test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.Predictions],
+    train: cc.simulate.SyntheticSample, test: cc.simulate.SyntheticSample, models: dict[str, cc.Predictions]
 ) -> dict[str, dict[str, npt.NDArray[Any]]]:
     """Return the columns of the samples and of the predictions, by file."""
     patients = np.split(1 + np.arange(len(train) + len(test)), [len(train)])
@@ -120,22 +124,3 @@ def _tables(
         times = [f"{time:.10g}" for time in curves.times]
         tables[name] = {"patient": patients[1], **dict(zip(times, curves.probabilities.T, strict=True))}
     return tables
-
-
-def _evaluate(folder: Path, models: Iterable[str], *, is_independent: bool) -> None:
-    """Run ``cocensor evaluate`` on the files in a folder."""
-    inputs = Inputs(
-        train=folder / "train.csv",
-        test=folder / "test.csv",
-        time="months",
-        event="died",
-        covariates=",".join(_NAMES),
-        id="patient",
-        true_time=_TRUE_TIME,
-        predictions=[f"{name}={folder / name}.csv" for name in models],
-    )
-    outputs = Outputs(
-        out=folder / "report.html",
-        title=f"Simulated patients whose dropout {'is independent of' if is_independent else 'depends on'} their event",
-    )
-    evaluated(inputs, PlanOptions(), outputs, Cluster(), StudyFile(), {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as jsonlib
 from dataclasses import MISSING
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +12,9 @@ import typer
 
 import cocensor as cc
 from cocensor._checks import check_choice, escaped
+from cocensor._json import plain
 from cocensor._notes import Note, noted
-from cocensor.cli.console import Phases, progress_bar, refusing, say
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.inputs import Outcomes, covariates_of
 from cocensor.cli.options import MODEL, data_file, items, option, option_group, output_file, with_options
 from cocensor.cli.outputs import check_outputs, write_all
@@ -63,7 +63,6 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
 
     Example: cocensor fit-copula --train train.csv --time months --event died --covariates age,stage --figure tau.png
     """
-    notes: list[Note] = []
     json, figure = options.json, options.figure
     with refusing():
         columns = options.columns
@@ -75,7 +74,7 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
             check_choice(family, "--families", tuple(cc.copulas.copula_families()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must include one besides independence.")
-        notes += columns.notes
+        notes = [*columns.notes]
         _ = options.covariate_names  # refused before a file is read
         with progress_bar() as phase:
             tables = []
@@ -93,28 +92,20 @@ def fit_copula(_context: typer.Context, options: _Fitting) -> None:
                 how: dict[str, Any] = {"margins": options.margins, "penalty": options.penalty}
                 choice = cc.select_copula(x[0], y[0], **seen, families=candidates, **how)
                 profile = choice.profile(progress=phase("Likelihood over τ"))
-            benchmarks, missing = _benchmarks(x[0], y[0], phase)
-            warnings = [noted("warned", why=text) for text in warned]
-            penalised = [noted("penalised")] if choice.problem.penalty != 0 else []
-            result = _Result(choice, profile, benchmarks, [*notes, *warnings, *missing, *penalised])
+            notes += [noted("warned", why=text) for text in warned]
+            benchmarks = None
+            if x[0] is not None:
+                try:
+                    benchmarks = cc.plausible_tau(x[0], y[0], progress=phase("Benchmarks from covariates"))
+                except ValueError as error:
+                    notes.append(noted("no_benchmarks", why=str(error)))
+            if choice.problem.penalty != 0:
+                notes.append(noted("penalised"))
+            result = _Result(choice, profile, benchmarks, notes)
             places = write_all(
-                phase,
-                (json, "All numbers are", result.write_json),
-                (figure, "The figure is", result.draw),
+                phase, (json, "All numbers are", result.write_json), (figure, "The figure is", result.draw)
             )
         say("\n".join([result.text, *places]))
-
-
-def _benchmarks(
-    x: Any, y: cc.Survival, phase: Phases
-) -> tuple[cc.study.sensitivity.CovariateBenchmarks | None, list[Note]]:
-    """Return which τ the covariates would induce; None without covariates, or with a note why there is none."""
-    if x is None:
-        return None, []
-    try:
-        return cc.plausible_tau(x, y, progress=phase("Benchmarks from covariates")), []
-    except ValueError as error:
-        return None, [noted("no_benchmarks", why=str(error))]
 
 
 class _Result(NamedTuple):
@@ -158,13 +149,7 @@ class _Result(NamedTuple):
             "preferred": choice.preferred,
             "gain": choice.gain,
             "chosen": choice.copula.name,
-            "candidates": [
-                {
-                    name: None if isinstance(cell, float) and not isfinite(cell) else cell
-                    for name, cell in row.items()
-                }
-                for row in nw.from_native(choice.table).rows(named=True)
-            ],
+            "candidates": plain(nw.from_native(choice.table).rows(named=True)),
             "profile": self.profile.to_dict(),
             "plausible_tau": None if benchmarks is None else benchmarks.to_dict(),
             "notes": [note.to_dict() for note in self.notes],

@@ -65,9 +65,8 @@ class Outcomes:
     )
     time_unit: str | None = outcome(
         "UNIT",
-        "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
-        "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are "
-        "in it too.",
+        "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: days, "
+        "weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are in it too.",
     )
     reason: str | None = column("Column: the reason for each dropout, as text; empty for other subjects.")
     covariates: str | None = option(
@@ -103,11 +102,9 @@ class Outcomes:
         if self.covariates.strip() == _ALL:
             return []
         names = items(self.covariates, "--covariates")
-        for name, taken in (self.columns.by_argument | self.others).items():
-            if taken in names:
-                raise ValueError(
-                    f"--covariates must not name the column of {called(name)}, but has {taken!r}."
-                )
+        for name, own in (self.columns.by_argument | self.others).items():
+            if own in names:
+                raise ValueError(f"--covariates must not name the column of {called(name)}, but has {own!r}.")
         return names
 
     def covariates_among(self, columns: Sequence[str], file: Path, notes: list[Note]) -> list[str] | None:
@@ -131,8 +128,8 @@ class Outcomes:
     def covariates_in(self, table: Table, file: Path, notes: list[Note]) -> list[str] | None:
         """Return the covariates in a table; one that nobody has named, and that is likely an id, is refused."""
         names = self.covariates_among(table.columns, file, notes)
-        for name in (names or ()) if self.covariate_names == [] else ():
-            if table.has_all_different_texts(name):
+        for name in names or ():
+            if self.covariate_names == [] and table.has_all_different_texts(name):
                 if_id = f"if it is an id, give --id {name}; otherwise " if "id" in self.others else ""
                 raise ValueError(
                     f"--covariates all includes the column {name!r} of {table.name}, whose text differs in every row: "
@@ -168,13 +165,11 @@ class Inputs(Outcomes):
     )
     id: str | None = prediction(
         "COLUMN",
-        "Column that identifies subjects in the test sample and in every prediction file, where a first column "
-        "without a name, or the names of a column per subject, will do. Without it, subjects must be in the same "
-        "order.",
+        "Column that identifies subjects in the test sample and in every prediction file, where a first column without "
+        "a name, or the names of a column per subject, will do. Without it, subjects must be in the same order.",
     )
     folds: str | None = prediction(
-        "COLUMN",
-        "For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
+        "COLUMN", "For out-of-fold predictions, the fold of each test subject: a column of the test sample."
     )
     interpolation: str | None = prediction(
         "TEXT",
@@ -243,9 +238,8 @@ class Inputs(Outcomes):
     @cached_property
     def files(self) -> dict[str, Path]:
         """``--predictions``, by the name of their model."""
-        return {
-            name: Path(file) for name, file in _by_name(self.predictions, "--predictions", "FILE").items()
-        }
+        by_name = _by_name(self.predictions, "--predictions", "FILE")
+        return {name: Path(file) for name, file in by_name.items()}
 
     @cached_property
     def risks(self) -> dict[str, str]:
@@ -271,7 +265,7 @@ def _by_name(texts: Sequence[str] | None, option: str, what: str) -> dict[str, s
 def covariates_of(names: Sequence[str] | None, tables: Sequence[Table]) -> list[Any]:
     """Return the named columns of each table, a frame each, checked as covariates of samples of one study."""
     if names is None:
-        return [None for _ in tables]
+        return [None] * len(tables)
     go_on = ": correct it, or leave the column out of --covariates"
     read = [read_covariates(replace(table, go_on=go_on), names) for table in tables]
     check_alike(read, [table.name for table in tables])

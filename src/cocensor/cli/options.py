@@ -13,16 +13,10 @@ import typer
 
 from cocensor.data.tables import NUMBER, repeated
 
-DATA = "Data"
-OUTCOMES = "Outcomes"
-PREDICTIONS = "Predictions"
-ASSUMPTIONS = "Assumptions about the censoring"
-SCORES = "Scores"
-MODEL = "Model"
-OUTPUT = "Output"
-BATCHES = "Files larger than memory"
-STUDY_FILE = "Study file"
 Group = TypeVar("Group")
+DATA, OUTCOMES, PREDICTIONS, MODEL = "Data", "Outcomes", "Predictions", "Model"
+ASSUMPTIONS, SCORES, OUTPUT = "Assumptions about the censoring", "Scores", "Output"
+BATCHES, STUDY_FILE = "Files larger than memory", "Study file"
 #: As help shows them.
 PANELS = (DATA, OUTCOMES, PREDICTIONS, ASSUMPTIONS, SCORES, MODEL, OUTPUT, BATCHES, STUDY_FILE)
 
@@ -53,7 +47,6 @@ def called(name: str) -> str:
 
 def with_options(*groups: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command that is called with its context and an instance of each group, whose fields are its options."""
-    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     hints = {name: hint for group in groups for name, hint in get_type_hints(group).items()}
     options = [
         Parameter(
@@ -65,14 +58,13 @@ def with_options(*groups: Any) -> Callable[[Callable[..., None]], Callable[..., 
         for group in groups
         for field in fields(group)
     ]
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     parameters = [context, *sorted(options, key=_place)]
 
     def decorated(run: Callable[..., None]) -> Callable[..., None]:
         def command(context: typer.Context, **values: Any) -> None:
-            run(
-                context,
-                *(group(**{field.name: values[field.name] for field in fields(group)}) for group in groups),
-            )
+            own = [{field.name: values[field.name] for field in fields(group)} for group in groups]
+            run(context, *(group(**values) for group, values in zip(groups, own, strict=True)))
 
         command.__name__, command.__doc__ = run.__name__, run.__doc__
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

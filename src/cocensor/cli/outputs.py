@@ -20,8 +20,16 @@ def check_outputs(inputs: Sequence[Path], **outputs: tuple[Path | None, tuple[st
     for name, (path, suffixes) in outputs.items():
         if path is None:
             continue
-        option = called(name)
-        _check_output(option, path, suffixes)
+        option, target = called(name), behind_links(path)
+        if path.suffix.lower() not in suffixes:
+            raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
+        if not path.parent.is_dir():
+            raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is not one.")
+        if target.is_symlink():
+            raise ValueError(f"{option} must be a file, but {path} is a symbolic link that leads to itself.")
+        writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
+        if (target.exists() and not target.is_file()) or not writable:
+            raise ValueError(f"{option} must be a file that can be written, but is {path}.")
         if any(_same_file(path, source) for source in inputs):
             raise ValueError(f"{option} must not overwrite an input, but is {path}.")
         for other, written in seen.items():
@@ -30,24 +38,10 @@ def check_outputs(inputs: Sequence[Path], **outputs: tuple[Path | None, tuple[st
         seen[option] = path
 
 
-def _check_output(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
-    if path.suffix.lower() not in suffixes:
-        raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
-    if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is not one.")
-    target = behind_links(path)
-    if target.is_symlink():
-        raise ValueError(f"{option} must be a file, but {path} is a symbolic link that leads to itself.")
-    writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
-    if (target.exists() and not target.is_file()) or not writable:
-        raise ValueError(f"{option} must be a file that can be written, but is {path}.")
-
-
 def _same_file(one: Path, other: Path) -> bool:
     """Return whether two paths lead to one file, by whatever links; it need not be there."""
-    if behind_links(one) == behind_links(other):
-        return True
-    return one.exists() and other.exists() and one.samefile(other)
+    same = behind_links(one) == behind_links(other)
+    return same or (one.exists() and other.exists() and one.samefile(other))
 
 
 def write_all(phase: Phases, *outputs: tuple[Path | None, str, Callable[[Path], object]]) -> list[str]:

@@ -97,8 +97,7 @@ _NUMBERS = ("at", "taus", "hazard_ratios", "plausible")
 
 def plan_of(options: PlanOptions, saved: Mapping[str, Any], inputs: Inputs, file: Path | None = None) -> Plan:
     """Return the plan of options and, for the rest, of a study file, of whose plan ``saved`` are the arguments."""
-    values = given(options)
-    axis = inputs.columns.time_axis
+    values, axis = given(options), inputs.columns.time_axis
     arguments: dict[str, Any] = {"time_name": axis.name, "time_unit": axis.unit, **saved}
     arguments["sensitivity"] = {**saved.get("sensitivity", {})}
     for name, value in values.items():
@@ -116,7 +115,18 @@ def plan_of(options: PlanOptions, saved: Mapping[str, Any], inputs: Inputs, file
         return f"{file}: {argument}" if file and name not in values else called(name)
 
     plan = Plan.of(**arguments, named=named)
-    _check(plan, options, inputs)
+    if inputs.covariates is None and plan.adjustment_set is None:
+        for planned in plan.adjustments:
+            if "covariates" in planned.adjustment.needs:
+                raise ValueError(f"--covariates are needed for the adjustment {planned.name!r}.")
+    if plan.n_resamples is None and options.seed is not None:
+        raise ValueError(f"--seed must come with --bootstrap, but is {options.seed} without it.")
+    if plan.n_resamples is not None and plan.confidence_level is None:
+        raise ValueError(
+            f"--bootstrap computes intervals and must not come with --confidence none, but is {plan.n_resamples}."
+        )
+    if inputs.hazard_ratio_by is not None:
+        check_has_ratios(plan.sensitivity.families, "--hazard-ratio-by", called)
     return plan
 
 
@@ -128,9 +138,8 @@ def _read(name: str, value: Any) -> Any:
     if name in ("families", "adjustments"):
         return value if value in SETS else items(value, option)
     if name == "horizon" and value != "t_max":
-        is_share = value.endswith("%")
         number = _number(value.removesuffix("%"), value, option, "a time, t_max or a share such as 10%")
-        return {"at_risk": number / 100} if is_share else number
+        return {"at_risk": number / 100} if value.endswith("%") else number
     if name == "confidence":
         return None if value == "none" else _number(value, value, option, "a level such as 0.95, or none")
     return value
@@ -159,10 +168,8 @@ def _copula(options: PlanOptions, saved: Any) -> Any:
 
 def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.metrics.Metric]:
     """Return the metrics of ``--metrics`` with their settings; a setting alone changes what a study file says."""
-    text = options.metrics
-    metrics: dict[str, cc.metrics.Metric | None] = (
-        {} if saved == "default" else {metric.family: metric for metric in saved}
-    )
+    text, kept = options.metrics, () if saved == "default" else saved
+    metrics: dict[str, cc.metrics.Metric | None] = {metric.family: metric for metric in kept}
     if text is not None:
         labels = {"default": "default", **metric_labels()}
         metrics = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}
@@ -178,19 +185,3 @@ def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.metrics.Metric]:
     if list(metrics) in ([], ["default"]):
         return "default"
     return [cc.metric(name) if metric is None else metric for name, metric in metrics.items()]
-
-
-def _check(plan: Plan, options: PlanOptions, inputs: Inputs) -> None:
-    """Refuse what does not go together."""
-    if inputs.covariates is None and plan.adjustment_set is None:
-        for planned in plan.adjustments:
-            if "covariates" in planned.adjustment.needs:
-                raise ValueError(f"--covariates are needed for the adjustment {planned.name!r}.")
-    if plan.n_resamples is None and options.seed is not None:
-        raise ValueError(f"--seed must come with --bootstrap, but is {options.seed} without it.")
-    if plan.n_resamples is not None and plan.confidence_level is None:
-        raise ValueError(
-            f"--bootstrap computes intervals and must not come with --confidence none, but is {plan.n_resamples}."
-        )
-    if inputs.hazard_ratio_by is not None:
-        check_has_ratios(plan.sensitivity.families, "--hazard-ratio-by", called)

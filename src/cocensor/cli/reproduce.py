@@ -42,7 +42,7 @@ def reproduce(
 
     Example: cocensor reproduce dependence --protocol published --n-jobs 2
     """
-    from cocensor.paper import experiments
+    from cocensor.paper import experiments, run
 
     kinds = experiments()
     if show:
@@ -50,54 +50,36 @@ def reproduce(
             say(f"{name:<23}{kind.about}")
         return
     with refusing():
-        chosen = _chosen_experiments(names or [], kinds)
-        options = {"datasets": datasets, "strategies": strategies, "learners": learners}
-        only = {name: tuple(text.split(",")) for name, text in options.items() if text is not None}
+        listed = ", ".join(kinds)
+        if not names:
+            raise ValueError(f"names is empty: give some of {listed}, or all.")
+        for name in names:
+            if name not in (*kinds, "all"):
+                raise ValueError(f"names must be of {listed} or all, but one is {name!r}.")
         if quick and seeds is not None:
             raise ValueError(f"--seeds must not be given with --quick, which uses one, but is {seeds}.")
+        options = {"datasets": datasets, "strategies": strategies, "learners": learners}
+        only = {name: tuple(text.split(",")) for name, text in options.items() if text is not None}
         runs = []
-        for kind in chosen:
+        for kind in [kinds[name] for name in (kinds if "all" in names else dict.fromkeys(names))]:
             # Of all experiments, those that have an option take it.
-            own = [
-                name for name in only if "all" not in (names or []) or hasattr(kind.default_config(), name)
-            ]
-            runs.append(kind.configured(protocol, seeds, quick, **{name: only[name] for name in own}))
-    failed = 0
+            config = kind.default_config()
+            own = {name: only[name] for name in only if "all" not in names or hasattr(config, name)}
+            runs.append(kind.configured(protocol, seeds, quick, **own))
+    how: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "scheduler": scheduler}
+    n_failed = 0
     for experiment in runs:
         folder = out / f"{experiment.name}-{experiment.config.protocol}{'-quick' if quick else ''}"
         try:
-            failed += _run_experiment(experiment, folder, n_jobs, backend, scheduler)
+            with progress_bar() as phase:
+                outcome = run(experiment, folder, **how, progress=phase(experiment.name))
+            for note in outcome.notes:
+                warn(f"Note: {note}")
+            for cell, error in outcome.failed[:5]:
+                warn(f"Failed: {cell}: {error}")
+            say(f"{experiment.name}: {len(outcome.rows)} rows in {folder}")
         except (ImportError, OSError, ValueError) as error:
             refuse(error, 3 if isinstance(error, ChildProcessError) else 2)
-    if failed:
+        n_failed += len(outcome.failed)
+    if n_failed:
         raise typer.Exit(1)
-
-
-def _chosen_experiments(names: list[str], kinds: dict[str, Any]) -> list[Any]:
-    if not names:
-        raise ValueError(f"names is empty: give some of {', '.join(kinds)}, or all.")
-    unknown = [name for name in names if name not in (*kinds, "all")]
-    if unknown:
-        raise ValueError(f"names must be of {', '.join(kinds)} or all, but one is {unknown[0]!r}.")
-    return [kinds[name] for name in (kinds if "all" in names else dict.fromkeys(names))]
-
-
-def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, scheduler: str | None) -> int:
-    """Run with a progress bar; return the number of cells that failed."""
-    from cocensor.paper import run
-
-    with progress_bar() as phase:
-        outcome = run(
-            experiment,
-            folder,
-            n_jobs=n_jobs,
-            backend=backend,
-            scheduler=scheduler,
-            progress=phase(experiment.name),
-        )
-    for note in outcome.notes:
-        warn(f"Note: {note}")
-    for cell, error in outcome.failed[:5]:
-        warn(f"Failed: {cell}: {error}")
-    say(f"{experiment.name}: {len(outcome.rows)} rows in {folder}")
-    return len(outcome.failed)

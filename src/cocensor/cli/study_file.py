@@ -13,9 +13,10 @@ from typing import Any, get_args, get_type_hints
 import typer
 
 import cocensor as cc
+from cocensor._checks import escaped
 from cocensor.cli.console import refusing
 from cocensor.cli.inputs import Inputs
-from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, option_group, output_file
+from cocensor.cli.options import OUTPUT, STUDY_FILE, batch, given, option, option_group, output_file
 from cocensor.data.files import read_content
 from cocensor.data.times import TimeAxis
 from cocensor.study.plan import Plan
@@ -61,7 +62,7 @@ def read_study(context: typer.Context, file: Path | None) -> Path | None:
 
 @option_group
 class StudyFile:
-    """Where a study is read from, and where it is written to."""
+    """Where a study is read from and written to, and the cluster that reads its data; no study file names these."""
 
     config: Path | None = option(
         STUDY_FILE,
@@ -76,9 +77,11 @@ class StudyFile:
         "FILE",
         "Write this study to a TOML file. cocensor evaluate --config FILE repeats the run.",
     )
-
-
-# --- reading ----------------------------------------------------------------------------------------------
+    scheduler: str | None = batch(
+        "ADDRESS",
+        "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
+        "as tcp://host:8786. Its workers must see the files under the same paths.",
+    )
 
 
 def study_in(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -91,11 +94,12 @@ def study_in(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     check_keys(tables, _TABLES, str(file))
     options: dict[str, Any] = {}
     for name, group in (("inputs", Inputs), ("outputs", Outputs)):
-        values, kinds = tables.get(name, {}), _kinds(group)
+        values, hints = tables.get(name, {}), get_type_hints(group)
+        # Whether or not they may be left out.
+        kinds = {field.name: [*get_args(hints[field.name]), hints[field.name]][0] for field in fields(group)}
         _check_allowed(values, kinds, file)
         check_keys(values, list(kinds), f"{file}: {name}")
-        for key, value in values.items():
-            options[key] = _option(key, value, kinds[key], file)
+        options |= {key: _option(key, value, kinds[key], file) for key, value in values.items()}
     plan = tables.get("plan", {})
     _check_allowed(plan, (), file)
     try:
@@ -136,15 +140,6 @@ def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
     return str(file.parent / value) if kind is Path else kind(value)
 
 
-def _kinds(group: Any) -> dict[str, Any]:
-    """Return the types of the fields of a group, whether or not they may be left out."""
-    hints = get_type_hints(group)
-    return {field.name: (get_args(hints[field.name]) or (hints[field.name],))[0] for field in fields(group)}
-
-
-# --- writing ----------------------------------------------------------------------------------------------
-
-
 def study_text(inputs: Inputs, plan: Plan, outputs: Outputs, file: Path) -> str:
     """Return a study as TOML for ``file``: all that is not as it is by default."""
     if plan.time_axis == inputs.columns.time_axis:  # it comes from the columns again
@@ -165,22 +160,15 @@ def study_text(inputs: Inputs, plan: Plan, outputs: Outputs, file: Path) -> str:
         "plan": plan_values(plan),
         "outputs": moved(given(outputs)),
     }
-    lines = [
-        f"# A study of cocensor {cc.__version__}, for cocensor evaluate --config; its paths start in this folder."
-    ]
+    text = f"# A study of cocensor {cc.__version__}, for cocensor evaluate --config; its paths start in this folder.\n"
     for name, values in tables.items():
-        if values:
-            lines += ["", f"[{name}]", *(_line(key, value) for key, value in values.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _line(key: str, value: Any) -> str:
-    line = toml_line(key, value)
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"--save-config writes UTF-8, which cannot hold {key}: {value!r}.") from None
-    return line
+        text += f"\n[{name}]\n" if values else ""
+        for key, value in values.items():
+            line = toml_line(key, value) + "\n"
+            if escaped(line) != line:
+                raise ValueError(f"--save-config writes UTF-8, which cannot hold {key}: {value!r}.")
+            text += line
+    return text
 
 
 def _seen_from(file: Path, path: Path) -> str:

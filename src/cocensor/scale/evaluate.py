@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._checks import BoolArray, IntArray, Progress, check_whole, library_of
-from cocensor._notes import Note, noted
+from cocensor._notes import noted
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import EventWeights, Fitted, Imputation
 from cocensor.adjustments.gradient import Linearised
@@ -28,13 +28,14 @@ from cocensor.scale.passes import (
     ScoringPass,
     Stage,
     Sums,
+    merged,
     n_outside,
     read_drawn,
     read_everything,
     read_outcomes,
 )
 from cocensor.scale.reduce import reduce_parts
-from cocensor.scale.scan import Batch, Columns, Part, Scan
+from cocensor.scale.scan import Columns, Part, Scan
 from cocensor.study.data import REFERENCE, EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.plan import Plan, given_fits
@@ -62,11 +63,6 @@ def run_scan(scan: Scan, plan: Plan, **options: Any) -> Evaluation:
     return study.in_memory() if scan.n <= study.most_kept else study.streamed()
 
 
-def _most_kept(scan: Scan) -> int:
-    """Return how many subjects are kept by default: those whose predictions take 1 GiB, and no more than 1,000,000."""
-    return min(_KEPT_VALUES // sum(map(scan.width, scan.models)), _MOST_KEPT)
-
-
 @dataclass(eq=False, kw_only=True)
 class _Study:
     """A scan, and what is asked of it: see :meth:`Scan.evaluate`, and for ``fits`` and ``choice`` :func:`run`."""
@@ -84,10 +80,13 @@ class _Study:
 
     def __post_init__(self) -> None:
         self.n_fit = check_whole(self.n_fit, "n_fit")
-        kept = _most_kept(self.scan) if self.n_kept is None else check_whole(self.n_kept, "n_kept")
+        kept = min(_KEPT_VALUES // sum(map(self.scan.width, self.scan.models)), _MOST_KEPT)
+        if self.n_kept is not None:
+            kept = check_whole(self.n_kept, "n_kept")
         #: Who is kept is also fitted to.
         self.most_kept = min(kept, self.n_fit)
-        self.y_train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
+        if self.y_train is not None:
+            self.y_train = Survival.coerce(self.y_train, "y_train")
         self.imputations = [
             planned.adjustment
             for planned in self.plan.adjustments
@@ -96,7 +95,7 @@ class _Study:
         #: How often all parts are read, and how often they have been.
         self.n_passes, self._n_read = 2 + bool(self.imputations), 0
 
-    def _reduce(self, work: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
+    def _reduce(self, work: Callable[[Part], Any]) -> Any:
         """Read all parts once more."""
         parts, before = self.scan.parts, self._n_read * len(self.scan.parts)
 
@@ -104,14 +103,15 @@ class _Study:
             if self.progress is not None:
                 self.progress(before + done, len(parts) * self.n_passes)
 
-        total = reduce_parts(work, parts, merge, client=self.client, progress=report)
+        total = reduce_parts(work, parts, merged, client=self.client, progress=report)
         self._n_read += 1
         return total
 
     def in_memory(self) -> Evaluation:
         """Evaluate all subjects at once, where there are no more of them than would be kept."""
         self.n_passes = 1
-        batch = read_drawn(self.scan, self.scan.n, self._all_columns(slice(None)), self._reduce)
+        columns = dict.fromkeys(self.scan.models, slice(None))
+        batch = read_drawn(self.scan, self.scan.n, columns, self._reduce)
         predictions = {
             # The parts of a table share the count that they came with.
             name: table.changed(n_rounded=n_outside(table)) if table.n_rounded else table
@@ -125,14 +125,25 @@ class _Study:
         """Evaluate in passes over all subjects."""
         outcomes = read_outcomes(self.scan, self.n_fit, self._reduce)
         drawn = outcomes.drawn.result()
-        data, notes = self._data(drawn, self._heads())
+        given = Samples.of(drawn.y, drawn.x, self.y_train, self.x_train)
+        as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
+        samples, notes = usable_samples(given, "all", as_given)
+        notes = [*self.scan.notes, *notes]
+        times = times_of_samples(self.plan, samples)
+        data = prepared(self.plan, samples, self._heads(), times, notes)
+        data = replace(data, library=library_of(self.x_train))
         learning = replace(data, predictions=self._scores(data)) if self.imputations else data
-        learning, fits = self._fitted(learning, notes)
+        learning, start = assuming(self.plan, learning, self.fits, self.choice, notes)
+        adjustments, left_out = self.plan.under(learning.assumed.copula)
+        notes += left_out
+        fits: dict[str, AdjustmentScores] = {}
+        for name, (label, adjustment) in adjustments.items():
+            fits[name], start = fits_under(learning, name, label, self.fits.get(name, adjustment), start)
         data = replace(data, assumed=learning.assumed)
         for scores in fits.values():
             for fitted, _ in scores.served:
                 fitted.forget()
-        scoring = _scoring_pass(self.scan, data, fits, outcomes.whole, self.most_kept)
+        scoring = self._scoring_pass(data, fits, outcomes.whole)
         sums = read_everything(scoring, self._reduce)
         notes = [*(noted("rounded", model=name, n=n) for name, n in sorted(sums.n_rounded.items())), *notes]
         kept = _kept_data(scoring, sums, learning, outcomes, drawn.rows)
@@ -140,40 +151,50 @@ class _Study:
             name: scores_of(_StreamedScoring(kept, name, outcomes.whole, sums), scores)
             for name, scores in fits.items()
         }
-        return build_evaluation(self.plan, kept, results, [*notes, *_about_subjects(kept)])
+        n_fitted, n_kept = len(learning.samples.y_test), len(kept.samples.y_test)
+        notes.append(noted("read_in_parts", n=outcomes.whole.n, n_fitted=n_fitted, n_kept=n_kept))
+        added_up = {metric for _, metric in sums.by_metric}
+        if others := [metric.label for metric in kept.metrics if metric.name not in added_up]:
+            notes.append(noted("from_kept_rows", n=n_kept, metrics=others))
+        return build_evaluation(self.plan, kept, results, notes)
 
-    def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
-        """Return what is scored of the subjects drawn; of the predictions only the kind matters."""
-        given = Samples.of(batch.y, batch.x, self.y_train, self.x_train)
-        as_given = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
-        samples, notes = usable_samples(given, "all", as_given)
-        notes = [*self.scan.notes, *notes]
-        times = times_of_samples(self.plan, samples)
-        predictions = {name: predictions[name] for name in self.scan.models}
-        data = prepared(self.plan, samples, predictions, times, notes)
-        return replace(data, library=library_of(self.x_train)), notes
-
-    def _fitted(
-        self, data: EvaluationData, notes: list[Note]
-    ) -> tuple[EvaluationData, dict[str, AdjustmentScores]]:
-        """Return what is scored with the copula that is assumed, and all adjustments under it, fitted."""
-        data, start = assuming(self.plan, data, self.fits, self.choice, notes)
-        adjustments, left_out = self.plan.under(data.assumed.copula)
-        notes += left_out
-        fitted: dict[str, AdjustmentScores] = {}
-        for name, (label, adjustment) in adjustments.items():
-            fitted[name], start = fits_under(data, name, label, self.fits.get(name, adjustment), start)
-        return data, fitted
-
-    def _all_columns(self, columns: Columns) -> dict[str, Columns]:
-        return dict.fromkeys(self.scan.models, columns)
+    def _scoring_pass(
+        self, data: EvaluationData, results: Mapping[str, AdjustmentScores], whole: WholeSample
+    ) -> ScoringPass:
+        """Return what is to be computed of all subjects, with these fits."""
+        by_grid: dict[TimeGrid, list[tuple[Metric, frozenset[str]]]] = {}
+        for metric in data.in_order:
+            # Of order alone, a curve that is alike for all has one half of whatever subjects.
+            reference = {REFERENCE} if metric.needs_curves else set()
+            scored = frozenset({*data.scored_by(metric), *reference})
+            by_grid.setdefault(metric.grid(data.grid), []).append((metric, scored))
+        end = data.grid.last
+        marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
+        return ScoringPass(
+            self.scan,
+            tuple(
+                Stage(grid, data.reference(grid).probabilities[0], tuple(own))
+                for grid, own in by_grid.items()
+            ),
+            {
+                (name, number): (fitted.for_others(), models)
+                for name, scores in results.items()
+                for number, (fitted, models) in enumerate(scores.served)
+            },
+            whole,
+            data.grid,
+            np.unique(np.concatenate(([0.0, end, np.nextafter(end, np.inf)], marks, data.grid.sorted))),
+            self.most_kept,
+            data.confidence_level is not None,
+            tuple(data.predictions),
+        )
 
     def _heads(self) -> dict[str, Predicted]:
         """Return a row of predictions by model: their kind and times, with values of no meaning."""
-        heads = {}
-        batch = next(self.scan.batches(self.scan.parts[0], self._all_columns(slice(0, 1))))
-        for name, predictions in batch.predictions.items():
-            times = self.scan.grid(name)
+        heads, first = {}, dict.fromkeys(self.scan.models, slice(0, 1))
+        batch = next(self.scan.batches(self.scan.parts[0], first))
+        for name in self.scan.models:
+            predictions, times = batch.predictions[name], self.scan.grid(name)
             if isinstance(predictions, Predictions) and times is not None:
                 predictions = predictions.changed(times=times, probabilities=np.ones((1, times.size)))
             heads[name] = predictions
@@ -195,14 +216,10 @@ class _Study:
         self.n_passes += 2
         kept = read_drawn(self.scan, self.most_kept, alike, self._reduce).predictions
         for name in alike:
-            grid, differ, where = (
-                self.scan.grid(name),
-                np.flatnonzero(_that_differ(kept[name])),
-                columns[name],
-            )
+            grid, differ = self.scan.grid(name), np.flatnonzero(_that_differ(kept[name]))
             if grid is not None and differ.size:
-                near = differ[np.abs(grid[differ] - grid[where][:, None]).argmin(axis=1)]
-                columns[name] = np.union1d(np.arange(grid.size)[where], near)
+                near = differ[np.abs(grid[differ] - grid[columns[name]][:, None]).argmin(axis=1)]
+                columns[name] = np.union1d(np.arange(grid.size)[columns[name]], near)
         return self._read_drawn(columns)
 
     def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predicted]:
@@ -212,14 +229,11 @@ class _Study:
 
 def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) -> Columns:
     """Return the columns of a model that imputations read, with their neighbours, for the interpolation."""
-    if not isinstance(predictions, Predictions) or not all(
-        isinstance(adjustment, Imputation) for adjustment in imputations
-    ):
+    are_known = all(isinstance(adjustment, Imputation) for adjustment in imputations)
+    if not isinstance(predictions, Predictions) or not are_known:
         return slice(None)
-    times = predictions.times
-    wanted = np.concatenate(
-        [wanted_times(y, 1), *(wanted_times(y, adjustment.score_times) for adjustment in imputations)]
-    )
+    times, counts = predictions.times, [1, *(adjustment.score_times for adjustment in imputations)]
+    wanted = np.concatenate([wanted_times(y, count) for count in counts])
     # A single column would be no curve.
     after = np.clip(np.searchsorted(times, wanted), min(1, times.size - 1), times.size - 1)
     return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))
@@ -227,45 +241,8 @@ def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) ->
 
 def _that_differ(predictions: Predicted) -> BoolArray:
     """Return by column whether not all have the same prediction."""
-    if not isinstance(predictions, Probabilities):
-        return np.ones(1, dtype=bool)
-    table = predictions.probabilities
-    return np.asarray(table.min(axis=0) < table.max(axis=0))
-
-
-# --- everything -----------------------------------------------------------------------------------------------
-
-
-def _scoring_pass(
-    scan: Scan, data: EvaluationData, results: Mapping[str, AdjustmentScores], whole: WholeSample, n_kept: int
-) -> ScoringPass:
-    """Return what is to be computed of all subjects, with these fits."""
-    by_grid: dict[TimeGrid, list[tuple[Metric, frozenset[str]]]] = {}
-    for metric in data.in_order:
-        # Of order alone, a curve that is alike for all has one half of whatever subjects.
-        reference = {REFERENCE} if metric.needs_curves else set()
-        scored = frozenset({*data.scored_by(metric), *reference})
-        by_grid.setdefault(metric.grid(data.grid), []).append((metric, scored))
-    end = data.grid.last
-    marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
-    return ScoringPass(
-        scan,
-        tuple(
-            Stage(grid, data.reference(grid).probabilities[0], tuple(metrics))
-            for grid, metrics in by_grid.items()
-        ),
-        {
-            (name, number): (fitted.for_others(), models)
-            for name, scores in results.items()
-            for number, (fitted, models) in enumerate(scores.served)
-        },
-        whole,
-        data.grid,
-        np.unique(np.concatenate(([0.0, end, np.nextafter(end, np.inf)], marks, data.grid.sorted))),
-        n_kept,
-        data.confidence_level is not None,
-        tuple(data.predictions),
-    )
+    assert isinstance(predictions, Probabilities)
+    return np.asarray(np.ptp(predictions.probabilities, axis=0) > 0)
 
 
 def _kept_data(
@@ -307,7 +284,10 @@ class _StreamedScoring(Scoring):
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Return the weights of the subjects kept, up to when there is an answer for all."""
         if (failure := self.sums.failures.get((self.fit, grid))) is not None:
-            raise ValueError(failure[1] + self._fitted_to_some)
+            samples, n = self.data.learning.samples, self.whole.n
+            some = f"{len(samples.y_test):,} of the {n:,} test subjects, as n_fit asks."
+            is_whole = samples.y_train is not None or len(samples.y_test) == n
+            raise ValueError(failure[1] + ("" if is_whole else f" The adjustment is fitted to {some}"))
         status = super().make_status(fitted, grid)
         return fitted.settled(status, self.whole, self.sums.loads.get((self.fit, grid)))
 
@@ -337,25 +317,3 @@ class _StreamedScoring(Scoring):
             return subsample
         at = [total.models.index(name) for name in models]
         return replace(subsample, covariance=covariance[np.ix_(at, at)])
-
-    @property
-    def _fitted_to_some(self) -> str:
-        """A further sentence on a failure that may not be there with more subjects to fit to."""
-        samples, n = self.data.learning.samples, self.whole.n
-        if samples.y_train is not None or len(samples.y_test) == n:
-            return ""
-        return (
-            f" The adjustment is fitted to {len(samples.y_test):,} of the {n:,} test subjects, as n_fit asks."
-        )
-
-
-def _about_subjects(data: EvaluationData) -> list[Note]:
-    """Return how many subjects there are, were fitted to, and were kept, and what is computed from those."""
-    streamed = data.streamed
-    assert streamed is not None
-    n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
-    others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
-    notes = [noted("read_in_parts", n=streamed.whole.n, n_fitted=n_fitted, n_kept=n_kept)]
-    if others:
-        notes.append(noted("from_kept_rows", n=n_kept, metrics=others))
-    return notes

@@ -21,7 +21,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import IntArray, listed, refuse_column, row_blocks
 from cocensor.data.files import first_sentence
 from cocensor.data.ids import Identified
-from cocensor.data.tables import Table, is_text, may_be_id, repeated
+from cocensor.data.tables import Table, repeated
 from cocensor.scale.scan import Keys, hashed
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
@@ -48,6 +48,12 @@ class Piece(NamedTuple):
         import pyarrow as pa
 
         return Table.of(pa.Table.from_batches([self.data]), self.path, self.first)
+
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers, as it is stored where that is plain."""
+        column = self.data.column(name)
+        is_plain = not column.null_count and column.type.bit_width in (32, 64)
+        return column.to_numpy(zero_copy_only=False) if is_plain else self.table.numbers(name)
 
     def keys(self, id: str) -> Keys:
         """Return hashes of ids, of one type for all files; what is missing or no id is refused."""
@@ -86,10 +92,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Files(Identified):
-    """Parquet files as one table, whose rows are numbered through in the natural order of their paths.
-
-    Picklable: nothing is opened but for the time of reading.
-    """
+    """Parquet files as one table, with rows numbered through in the natural order of paths; opened only to be read."""
 
     #: What the user gave, in words.
     given: str
@@ -98,18 +101,33 @@ class Files(Identified):
     @classmethod
     def of(cls, given: Paths, name: str) -> Files:
         """Return the files of an argument, each of which is opened: one that is broken is refused before any work."""
-        paths = _expanded(given, name)
+        one = str, os.PathLike
+        several = [given] if isinstance(given, one) else given
+        if not isinstance(several, Sequence) or not all(isinstance(path, one) for path in several):
+            kinds = "a path, a folder, a pattern, or a list of these"
+            raise TypeError(f"{name} must be {kinds}, but is {given!r}.")
+        if not several:
+            raise ValueError(f"{name} is an empty list: at least one file is needed.")
+        texts = [os.fspath(path) for path in several]
+        paths = [file for text in texts for file in _files_of(text, name)]
         absolute = [os.path.abspath(path) for path in paths]
         for twice in repeated(absolute):
             raise ValueError(f"{name} must not have a file twice, but has {paths[absolute.index(twice)]}.")
         files = list[File]()
         alike: dict[tuple[Any, ...], dict[str, Any]] = {}
         for k in sorted(range(len(paths)), key=lambda k: natural(absolute[k])):
-            groups, types = _footer(paths[k], absolute[k])
+            with _refusing(paths[k]):
+                fragment = _fragment(absolute[k])
+                schema = fragment.physical_schema
+                for twice in repeated(schema.names):
+                    raise ValueError(f"{paths[k]}: two columns have the name {twice!r}.")
+                types = dict(nw.from_native(schema.empty_table(), eager_only=True).schema)
+                groups = tuple(group.num_rows for group in fragment.row_groups)
             # Files have mostly the same columns: these are kept, and sent to other processes, only once.
             types = alike.setdefault(tuple(types.items()), types)
             files.append(File(paths[k], absolute[k], groups, types, k))
-        table = cls(_in_words(given), tuple(files))
+        more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+        table = cls(f"{texts[0]}{more}", tuple(files))
         if not table.n:
             raise ValueError(f"{name}: there are no rows in {table.given}.")
         return table
@@ -133,6 +151,11 @@ class Files(Identified):
     def columns(self) -> list[str]:
         """The names of the columns of the first file."""
         return list(self.files[0].types)
+
+    @property
+    def places(self) -> list[int]:
+        """Where the files were as they were given."""
+        return [file.place for file in self.files]
 
     def place(self, number: int) -> tuple[str, int]:
         """Return the file of a row, and its row there."""
@@ -182,7 +205,7 @@ class Files(Identified):
                 continue
             with _refusing(file.path):
                 fragment = _fragment(file.absolute)
-                if _group_sizes(fragment) != file.groups:
+                if tuple(group.num_rows for group in fragment.row_groups) != file.groups:
                     raise ValueError(f"{file.path} has changed since the scan began.")
                 row = begin
                 for j, n_rows in enumerate(file.groups):
@@ -197,10 +220,7 @@ class Files(Identified):
 
 
 def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
-    """Hashes of texts: of their lengths, and then of eight bytes after the other; a pad of zeros ends a text.
-
-    Text k has the bytes from ``offsets[k]`` to ``offsets[k + 1]`` of the ``content``.
-    """
+    """Hashes of texts: of their lengths, and then of eight bytes after the other; a pad of zeros ends a text."""
     starts, lengths = offsets[:-1], np.diff(offsets)
     keys = hashed(lengths)
     width = -(-int(lengths.max(initial=0)) // 8) * 8
@@ -215,55 +235,26 @@ def hashed_texts(offsets: IntArray, content: npt.NDArray[np.uint8]) -> Keys:
     return keys
 
 
-def check_ids(test: Files, others: Sequence[Files], name: str, rule: str) -> None:
-    """Refuse ids that break a ``rule``, and texts here that are numbers there."""
-    test.check(name, may_be_id, rule)
-    are_texts = is_text(test.files[0].types[name])
-    alike = f"{'texts' if are_texts else 'whole numbers'}, like {test.files[0].path}"
-    for files in (test, *others):
-        files.check(name, lambda kind: may_be_id(kind) and is_text(kind) == are_texts, alike)
-
-
 def natural(path: str) -> list[tuple[int, int, str]]:
-    """Return a key that sorts paths as people do: part-2 before part-10.
-
-    Examples
-    --------
-    >>> sorted(["part-10.parquet", "part-2.parquet"], key=natural)
-    ['part-2.parquet', 'part-10.parquet']
-    """
+    """Return a key that sorts paths as people do: part-2 before part-10."""
     parts = re.split(r"(\d+)", path)
     # Numbers of the same value may be spelt differently: the text itself comes last.
     return [(0, int(part), "") if k % 2 else (1, 0, part) for k, part in enumerate(parts)] + [(2, 0, path)]
 
 
-def _expanded(given: Any, name: str) -> list[str]:
-    """Return the files of a path, a folder, a pattern, or a list of these, in its order."""
-    if isinstance(given, str | os.PathLike):
-        return _files_of(os.fspath(given), name)
-    if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
-        raise TypeError(f"{name} must be a path, a folder, a pattern, or a list of these, but is {given!r}.")
-    if not given:
-        raise ValueError(f"{name} is an empty list: at least one file is needed.")
-    return [file for path in given for file in _files_of(os.fspath(path), name)]
-
-
 def _files_of(path: str, name: str) -> list[str]:
+    """Return the files of a path, a folder or a pattern."""
     if os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        files = [
-            str(file)
-            for file in sorted(Path(path).rglob("*"), key=lambda file: natural(str(file)))
-            if file.suffix.lower() in _SUFFIXES and file.is_file() and not file.name.startswith(("_", "."))
-        ]
+        held = [file for file in Path(path).rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()]
+        files = [str(file) for file in held if not file.name.startswith(("_", "."))]
         if not files:
             raise ValueError(f"{name}: there is no Parquet file in the folder {path}.")
-        return files
+        return sorted(files, key=natural)
     if os.path.lexists(path):
-        raise ValueError(
-            f"{name}: {path} must be a file or a folder, but is a device, a pipe or a broken link."
-        )
+        kinds = "a device, a pipe or a broken link"
+        raise ValueError(f"{name}: {path} must be a file or a folder, but is {kinds}.")
     matches = [match for match in glob(path, recursive=True) if not os.path.basename(match).startswith("_")]
     if not matches:
         what = "no file matches" if re.search(r"[*?\[]", path) else "there is no file"
@@ -281,27 +272,12 @@ def _fragment(path: str) -> Any:
     return form.make_fragment(path, filesystem=fs.LocalFileSystem())
 
 
-def _group_sizes(fragment: Any) -> tuple[int, ...]:
-    return tuple(group.num_rows for group in fragment.row_groups)
-
-
-def _footer(path: str, absolute: str) -> tuple[tuple[int, ...], dict[str, Any]]:
-    """Return the numbers of rows of a file's row groups, and its columns with their types."""
-    with _refusing(path):
-        fragment = _fragment(absolute)
-        schema = fragment.physical_schema
-        for twice in repeated(schema.names):
-            raise ValueError(f"{path}: two columns have the name {twice!r}.")
-        return _group_sizes(fragment), dict(nw.from_native(schema.empty_table(), eager_only=True).schema)
-
-
 def _batches(group: Any, n_rows: int, names: list[str], size: int) -> Iterator[Any]:
     """Yield the rows of a row group with some columns: all at once, or ``size`` of many."""
     import pyarrow as pa
 
-    scanner = partial(
-        group.scanner, batch_size=size, batch_readahead=1, fragment_readahead=1, use_threads=False
-    )
+    how = {"batch_size": size, "batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+    scanner = partial(group.scanner, **how)
     if n_rows * len(names) > _HELD_VALUES:
         yield from scanner(columns=names).to_batches()
         return
@@ -319,10 +295,3 @@ def _refusing(path: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as a Parquet file: {first_sentence(error)}.") from None
-
-
-def _in_words(given: Any) -> str:
-    if isinstance(given, str | os.PathLike):
-        return os.fspath(given)
-    texts = [os.fspath(path) for path in given]
-    return texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more"

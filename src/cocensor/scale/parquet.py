@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -20,9 +20,9 @@ from cocensor.data.ids import check_distinct, join, refuse_missing, refuse_unkno
 from cocensor.data.interpolation import TAILS, Tail
 from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_times
 from cocensor.data.probabilities import count_rounded, fall
-from cocensor.data.tables import FLAGS, IDS, is_number, is_text
+from cocensor.data.tables import FLAGS, IDS, is_number, is_text, may_be_id
 from cocensor.data.tables import Columns as TestColumns
-from cocensor.scale.files import Files, Paths, Piece, check_ids
+from cocensor.scale.files import Files, Paths, Piece
 from cocensor.scale.scan import Batch, Columns, Keys, Part, Scan, at_columns, hashed
 
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
@@ -130,10 +130,20 @@ def scan_parquet(
         for name, paths in predictions.items()
     }
     if id is None:
-        for name, model in models.items():
-            _check_rows(name, model.table, subjects)
-        return ParquetScan(subjects, columns, models, _order_notes(subjects, models))
-    check_ids(subjects, [model.table for model in models.values()], id, IDS)
+        tables = {f"predictions[{name!r}]": model.table for name, model in models.items()}
+        for name, table in tables.items():
+            _check_rows(name, table, subjects)
+        notes = [
+            noted("files_sorted", of=name, first=table.files[0].path)
+            for name, table in ({"test": subjects} | tables).items()
+            if table.places != sorted(table.places)
+        ]
+        return ParquetScan(subjects, columns, models, notes)
+    subjects.check(id, may_be_id, IDS)
+    are_texts = is_text(subjects.files[0].types[id])
+    alike = f"{'texts' if are_texts else 'whole numbers'}, like {subjects.files[0].path}"
+    for files in (subjects, *(model.table for model in models.values())):
+        files.check(id, lambda kind: may_be_id(kind) and is_text(kind) == are_texts, alike)
     keys = _all_keys(subjects, id) if subjects.n <= _MOST_HELD else None
     notes = []
     for name, model in models.items():
@@ -151,7 +161,7 @@ class ParquetScan(Scan):
     ) -> None:
         self._test, self._columns, self._models = test, columns, models
         self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
-        self.notes = tuple(notes)
+        self.notes, self._pieces = tuple(notes), (len(test.files), "file")
         self.parts = tuple(_parts([test, *(model.table for model in models.values() if model.held is None)]))
 
     def grid(self, model: str) -> FloatArray | None:
@@ -161,24 +171,17 @@ class ParquetScan(Scan):
     def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
         """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
         chosen, size = self._opened(part, columns)
-        readers = {
-            name: self._models[name].read(part.start, part.stop, where, size)
-            for name, where in chosen.items()
-        }
-        rows = np.arange(part.start, part.stop)
-        for pieces in self._test.read(self._columns.names, part.start, part.stop, size):
+        start, stop = part.start, part.stop
+        readers = {name: self._models[name].read(start, stop, where, size) for name, where in chosen.items()}
+        rows = np.arange(start, stop)
+        for pieces in self._test.read(self._columns.names, start, stop, size):
             numbers, rows = rows[:size], rows[size:]
             key = hashed(numbers) if self._columns.id is None else _keys(pieces, self._columns.id)
             tables = [piece.table for piece in pieces]
             y = Survival.joined([self._columns.read(table) for table in tables])
-            x = None
-            if self.covariates:
-                x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
-            yield Batch(numbers, y, x, {name: next(reader) for name, reader in readers.items()}, key)
-
-    @property
-    def _pieces(self) -> str:
-        return f"{len(self._test.files):,} file{'s' if len(self._test.files) > 1 else ''}"
+            x = [read_covariates(table, self.covariates) for table in tables if self.covariates]
+            predictions = {name: next(reader) for name, reader in readers.items()}
+            yield Batch(numbers, y, Covariates.joined(x) if x else None, predictions, key)
 
 
 def _parts(tables: Sequence[Files]) -> Iterator[Part]:
@@ -193,9 +196,6 @@ def _parts(tables: Sequence[Files]) -> Iterator[Part]:
             path, row = test.place(start)
             yield Part(start, last, f"{last - start:,} rows from row {row:,} of {path} on")
             start = last
-
-
-# --- models -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +266,11 @@ class _Model:
         source = self.table.given
         if self.times is None:
             return RiskScores(np.concatenate([piece.table.numbers(names[0]) for piece in pieces]), source)
-        times, values = self.times[places], self._side_by_side(pieces, names)
-        rounded, start = 0, 0
+        # In Fortran order, which is one plain copy for each column.
+        values = np.empty((len(names), sum(piece.data.num_rows for piece in pieces)), self._dtype).T
+        for own, name in zip(values.T, names, strict=True):
+            np.concatenate([piece.numbers(name) for piece in pieces], out=own)
+        times, rounded, start = self.times[places], 0, 0
         for piece in () if fall(values) else pieces:
             stop, rows = start + piece.data.num_rows, piece.table
             rows.matrix(names)  # refuses what is no number
@@ -277,28 +280,11 @@ class _Model:
         make = on_times if self.times.size == 1 else Predictions.trusted
         return make(times, values, self.interpolation, self.tail, source, rounded)
 
-    def _side_by_side(self, pieces: Sequence[Piece], names: Sequence[str]) -> npt.NDArray[Any]:
-        """Return columns of numbers in Fortran order, which is one plain copy for each column."""
-        values = np.empty((len(names), sum(piece.data.num_rows for piece in pieces)), dtype=self._dtype)
-        start = 0
-        for piece in pieces:
-            stop = start + piece.data.num_rows
-            for k, name in enumerate(names):
-                column = piece.data.column(name)
-                is_plain = not column.null_count and column.type.bit_width in (32, 64)
-                array = column.to_numpy(zero_copy_only=False) if is_plain else piece.table.numbers(name)
-                values[k, start:stop] = array
-            start = stop
-        return values.T
-
     @property
     def _dtype(self) -> npt.DTypeLike:
         """Single precision, where all columns of all files are in it."""
         kinds = {file.types[name] for file in self.table.files for name in self.columns}
         return np.float32 if kinds == {nw.Float32()} else np.float64
-
-
-# --- refusals by footers and ids -------------------------------------------------------------------
 
 
 def _check_types(files: Files, columns: TestColumns) -> None:
@@ -314,43 +300,25 @@ def _check_types(files: Files, columns: TestColumns) -> None:
         if name is not None:
             files.check(name, lambda kind: is_number(kind) or is_text(kind), rule)
     for name in columns.covariates:
-        first, *others = files.files
-        are_texts = is_text(first.types[name])
-        for other in others:
-            if is_text(other.types[name]) != are_texts:
-                raise ValueError(
-                    f"{other.path}: column {name!r} must have {'categories' if are_texts else 'numbers'}, as in "
-                    f"{first.path}, but has type {other.types[name]}."
-                )
+        are_texts = is_text(files.files[0].types[name])
+        alike = f"{'categories' if are_texts else 'numbers'}, as in {files.files[0].path}"
+        files.check(name, is_text if are_texts else is_number, alike)
 
 
 def _check_rows(name: str, files: Files, test: Files) -> None:
     """Refuse predictions that cannot be those of the test subjects, by their numbers."""
     if files.n != test.n:
         raise ValueError(
-            f"predictions[{name!r}] must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} "
-            f"has {files.n:,}."
+            f"{name} must have a row for each of the {test.n:,} rows of {test.given}, but {files.given} has "
+            f"{files.n:,}."
         )
-    sizes = [[sum(file.groups) for file in table.files] for table in (test, files)]
-    as_given = [
-        [sum(file.groups) for file in sorted(table.files, key=lambda file: file.place)]
-        for table in (test, files)
-    ]
-    if as_given[0] == as_given[1] and sizes[0] != sizes[1]:
+    own, wanted = np.diff(files.starts), np.diff(test.starts)
+    as_given = np.array_equal(own[np.argsort(files.places)], wanted[np.argsort(test.places)])
+    if as_given and not np.array_equal(own, wanted):
         raise ValueError(
-            f"predictions[{name!r}] has as many rows as test file by file in the order of the lists, but not in "
-            "that of their names, by which rows are numbered: name files alike, or give an id."
+            f"{name} has as many rows as test file by file in the order of the lists, but not in that of their names, "
+            "by which rows are numbered: name files alike, or give an id."
         )
-
-
-def _order_notes(test: Files, models: Mapping[str, _Model]) -> list[Note]:
-    """Return what was decided about files that were not listed in the order of their names."""
-    tables = {"test": test} | {f"predictions[{name!r}]": model.table for name, model in models.items()}
-    return [
-        noted("files_sorted", of=name, first=table.files[0].path)
-        for name, table in tables.items()
-        if [file.place for file in table.files] != list(range(len(table.files)))
-    ]
 
 
 def _keys(pieces: Sequence[Piece], id: str) -> Keys:

@@ -1,9 +1,9 @@
-"""The passes over all subjects: outcomes, the predictions of those drawn, and everything."""
+"""The passes over all subjects: outcomes, the predictions of those drawn, and everything, added up by batches."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from math import sqrt
@@ -12,21 +12,22 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cocensor._checks import FloatArray, IntArray
-from cocensor.adjustments import Fitted
+from cocensor.adjustments import EventWeights, Fitted
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.data import Predictions, RiskTable
 from cocensor.data.predictions import Predicted, Probabilities
 from cocensor.data.times import TimeGrid
-from cocensor.metrics import Metric
-from cocensor.metrics.base import Accumulator
-from cocensor.scale.accumulators import accumulator_of
+from cocensor.inference.influence import own_parts
+from cocensor.metrics import Metric, MetricValue, PointwiseMetric
+from cocensor.metrics.base import Accumulator, Profile
+from cocensor.metrics.kernel import warn_above_largest
 from cocensor.scale.scan import Batch, Columns, Part, Scan
 from cocensor.study.data import REFERENCE
 from cocensor.warnings import HorizonWarning, collected
 
 V = TypeVar("V")
-#: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
-Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
+#: Makes one state of those of all parts, given what to do with a part.
+Reduce = Callable[[Callable[[Part], Any]], Any]
 #: An adjustment by name, and which of its fits.
 FitKey = tuple[str, int]
 
@@ -37,9 +38,6 @@ def merged(one: Any, other: Any) -> Any:
     return one
 
 
-# --- who is drawn --------------------------------------------------------------------------------------------
-
-
 @dataclass
 class Drawn:
     r"""At most ``k`` of ``n`` subjects: those with the smallest keys, and all where there are no more than ``k``.
@@ -48,19 +46,6 @@ class Drawn:
     workers that saw them. Of :math:`n > k` subjects only those with a key below
     :math:`2^{64} (k + 10\sqrt{k} + 50)/n` are ever held: fewer than k of these would be a chance of about
     :math:`10^{-22}`, and would only make the sample a little smaller.
-
-    Examples
-    --------
-    >>> from cocensor import Survival
-    >>> from cocensor.scale.scan import hashed
-    >>> rows = np.arange(1000)
-    >>> batch = Batch(rows, Survival(rows + 1.0, rows % 2), None, {}, hashed(rows))
-    >>> first, second = Drawn(k=5, n=1000), Drawn(k=5, n=1000)
-    >>> first.update(batch[:700])
-    >>> second.update(batch[700:])
-    >>> first.merge(second)
-    >>> first.result().rows.tolist()
-    [254, 366, 410, 503, 821]
     """
 
     k: int
@@ -85,13 +70,12 @@ class Drawn:
         held = Batch.joined(self._held)
         self._held = []
         order = np.lexsort((held.rows, held.key))[: self.k]
-        order = order[np.argsort(held.rows[order], kind="stable")]
-        return held[order]
+        return held[order[np.argsort(held.rows[order], kind="stable")]]
 
 
 def read_drawn(scan: Scan, k: int, columns: Mapping[str, Columns], reduce_all: Reduce) -> Batch:
     """Return the predictions of at most ``k`` subjects at some of the columns."""
-    return reduce_all(partial(_drawn, scan, k, columns), merged).result()
+    return reduce_all(partial(_drawn, scan, k, columns)).result()
 
 
 def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns], part: Part) -> Drawn:
@@ -99,9 +83,6 @@ def _drawn(scan: Scan, k: int, columns: Mapping[str, Columns], part: Part) -> Dr
     for batch in scan.batches(part, columns):
         drawn.update(batch)
     return drawn
-
-
-# --- outcomes ------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -121,7 +102,7 @@ class Outcomes:
 
 def read_outcomes(scan: Scan, k: int, reduce_all: Reduce) -> Outcomes:
     """Return the outcomes and covariates of at most ``k`` subjects, and what there is to know of all."""
-    return reduce_all(partial(_outcomes, scan, k), merged)
+    return reduce_all(partial(_outcomes, scan, k))
 
 
 def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
@@ -132,9 +113,6 @@ def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
         return Outcomes(drawn, WholeSample.of(y), Counter[str](reasons))
 
     return reduce(merged, map(of_batch, scan.batches(part, {})))
-
-
-# --- everything ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,34 +126,21 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class ScoringPass:
-    """The sums of a part of a scan, whatever part it is called with.
-
-    Attributes
-    ----------
-    scan : Scan
-    stages : tuple of Stage
-    fits : dict
-        Fits that answer for any subjects, and the models that each serves.
-    whole : WholeSample
-    main : TimeGrid
-        The times that scores are averaged over.
-    counted : array
-        Sorted times, at which subjects at risk are counted.
-    n_kept : int
-        How many subjects are kept with all of their predictions.
-    with_errors : bool
-    models : tuple of str
-        Those that have predictions to score.
-    """
+    """The sums of a part of a scan, whatever part it is called with."""
 
     scan: Scan
     stages: tuple[Stage, ...]
+    #: Fits that answer for any subjects, and the models that each serves.
     fits: Mapping[FitKey, tuple[Fitted, tuple[str, ...]]]
     whole: WholeSample
+    #: The times that scores are averaged over.
     main: TimeGrid
+    #: Sorted times, at which subjects at risk are counted.
     counted: FloatArray
+    #: How many subjects are kept with all of their predictions.
     n_kept: int
     with_errors: bool
+    #: Those that have predictions to score.
     models: tuple[str, ...]
 
     def __call__(self, part: Part) -> Sums:
@@ -186,7 +151,7 @@ class ScoringPass:
             sums.kept.update(batch)
             sums.count(batch, self.counted)
             for stage in self.stages:
-                self._score(sums, batch, stage, dict(self._read(batch, stage, rooms)))
+                self._score(sums, batch, stage, self._read(batch, stage, rooms))
         return sums
 
     def _score(self, sums: Sums, batch: Batch, stage: Stage, read: Mapping[str, Predicted]) -> None:
@@ -202,8 +167,7 @@ class ScoringPass:
             if status.load is not None:
                 add(sums.loads, {(key, grid): status.load}, WeightLoad.merge)
             for metric, scored in stage.metrics:
-                models = [name for name in served if name in scored]
-                place = key, metric.name
+                models, place = [name for name in served if name in scored], (key, metric.name)
                 total = sums.by_metric.get(place)
                 if total is None and models:
                     total = accumulator_of(metric, grid, models, self.scan.n, self.with_errors)
@@ -215,23 +179,19 @@ class ScoringPass:
                 except ValueError as error:
                     add(sums.failures, {place: (first, str(error))}, min)
 
-    def _read(
-        self, batch: Batch, stage: Stage, rooms: dict[str, FloatArray]
-    ) -> Iterator[tuple[str, Predicted]]:
-        """Yield the predictions of a batch as they are scored at the times of a stage, the reference among them.
-
-        They are kept in ``rooms``, which batches share: memory that is asked for anew costs as much as what is done.
-        """
-        times = stage.grid.sorted
+    def _read(self, batch: Batch, stage: Stage, rooms: dict[str, FloatArray]) -> dict[str, Predicted]:
+        """Return the predictions of a batch as they are scored at the times of a stage, the reference among them."""
+        times, read = stage.grid.sorted, dict[str, Predicted]()
         for name in self.models:
             predictions = batch.predictions[name]
             if stage.grid is self.main:
+                # Batches share rooms: memory that is asked for anew costs as much as what is done.
                 if name not in rooms or rooms[name].shape[1] < len(batch):
                     rooms[name] = np.empty((times.size, len(batch)))
                 predictions = predictions.on(times, rooms[name])
-            yield name, predictions
+            read[name] = predictions
         everybody = np.broadcast_to(stage.reference, (len(batch), times.size))
-        yield REFERENCE, Predictions.trusted(times, everybody, source="reference curve")
+        return read | {REFERENCE: Predictions.trusted(times, everybody, source="reference curve")}
 
 
 @dataclass(eq=False)
@@ -292,4 +252,100 @@ def n_outside(predictions: Predicted) -> int:
 def read_everything(scoring: ScoringPass, reduce_all: Reduce) -> Sums:
     """Return the sums over all subjects."""
     with collected(HorizonWarning):  # about batches, and not about all
-        return reduce_all(scoring, merged)
+        return reduce_all(scoring)
+
+
+def accumulator_of(
+    metric: Metric, grid: TimeGrid, models: Sequence[str], n: int, with_errors: bool = True
+) -> Accumulator | None:
+    """Return what adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
+    if metric.mean_of_losses:
+        return MeanOfLosses(metric, metric.grid(grid), models, with_errors)
+    return metric.accumulator(metric.grid(grid), models, n)
+
+
+class Moments:
+    """Number, mean and products of deviations from it of rows of numbers, in one pass (Chan, Golub & LeVeque 1979)."""
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.n = len(rows)
+        self.mean = rows.sum(axis=0) / max(self.n, 1)
+        centred = rows - self.mean
+        self.products = centred.T @ centred
+
+    def merge(self, other: Moments) -> None:
+        """Take up the rows of another."""
+        n, gap = self.n + other.n, other.mean - self.mean
+        self.products = self.products + other.products + np.multiply.outer(gap, gap) * (self.n * other.n / n)
+        self.mean = self.mean + gap * (other.n / n)
+        self.n = n
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the columns; NaN of a single row."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.products / np.float64(self.n - 1))
+
+
+class MeanOfLosses:
+    """A metric that is a mean over subjects: that of all is the mean over batches, weighed by their normalisers."""
+
+    def __init__(self, metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool) -> None:
+        self.metric, self.grid, self.models, self.with_errors = metric, grid, tuple(models), with_errors
+        self.normaliser = 0.0
+        self.values: dict[str, MetricValue] = {}
+        self.moments = Moments(np.empty((0, len(models))))
+
+    def update(self, status: EventWeights, predictions: Mapping[str, Predicted]) -> None:
+        """Take up the subjects of a batch."""
+        own = np.zeros((status.n, len(self.models)))
+        if status.normaliser:  # else nobody of them counts
+            read = {name: predictions[name] for name in self.models}
+            if self.with_errors:
+                values, linearised = self.metric.evaluate_linearised(status, read)
+                linearised = linearised or self.metric.functionals(status, read)
+                own = own_parts(status, linearised) * (status.normaliser / status.n)
+            else:
+                values = self.metric.evaluate(status, read)
+            self._add(status.normaliser, values)
+        if self.with_errors:
+            self.moments.merge(Moments(own))
+
+    def merge(self, other: MeanOfLosses) -> None:
+        """Take up what another has taken up."""
+        if other.normaliser:
+            self._add(other.normaliser, other.values)
+        if self.with_errors:
+            self.moments.merge(other.moments)
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """Return the values by model; warn of those that are larger than any loss."""
+        if isinstance(self.metric, PointwiseMetric):
+            values = self.values.values()
+            curves = [[value.value] if value.curve is None else value.curve for value in values]
+            warn_above_largest(self.grid.by_sorted(np.array(curves)), self.grid.sorted, self.metric.loss)
+        return dict(self.values)
+
+    @property
+    def covariance(self) -> FloatArray | None:
+        """The covariance of the own parts of all subjects, by model."""
+        scale = (self.moments.n / self.normaliser) ** 2
+        return self.moments.covariance * scale if self.with_errors else None
+
+    def _add(self, normaliser: float, values: Mapping[str, MetricValue]) -> None:
+        self.normaliser += normaliser
+        for name, value in values.items():
+            share = normaliser / self.normaliser
+            self.values[name] = _mean(self.values[name], value, share) if name in self.values else value
+
+
+def _mean(one: MetricValue, other: MetricValue, share: float) -> MetricValue:
+    """Return the mean of two values with curves alike, where the other has a share."""
+
+    def mean(a: Any, b: Any) -> Any:
+        return None if a is None or b is None else (1.0 - share) * a + share * b
+
+    profile = None
+    if one.profile is not None and other.profile is not None:
+        profile = Profile(one.profile.x, mean(one.profile.y, other.profile.y))
+    return MetricValue(mean(one.value, other.value), mean(one.curve, other.curve), profile)

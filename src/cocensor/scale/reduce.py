@@ -32,21 +32,10 @@ def reduce_parts(
     """Return what ``work`` makes of each of the ``parts``, merged into one.
 
     Here, parts are worked on in threads, one per core, and merged in their order: the result is the same to the last
-    bit however many threads there are, and no more states are held than one per thread and their sum. On a cluster a
-    tree of tasks merges them, in another order of the same sums.
-
-    Parameters
-    ----------
-    work : callable of a part
-        On a cluster it is sent to every worker once, with all that it holds.
-    parts : sequence
-        On a cluster each is sent with its task: it should say where the data are rather than hold them.
-    merge : callable of two states
-        Associative; it may change the first state and return it.
-    client : distributed.Client, optional
-        Of the cluster that does the work.
-    progress : callable, optional
-        Told how many of all parts are done, at the start and after each.
+    bit however many threads there are, and no more states are held than one per thread and their sum. On the cluster of
+    a ``client`` a tree of tasks merges them, in another order of the same sums: ``work`` is sent to every worker once,
+    and each part with its task, so that it should say where the data are rather than hold them. ``merge`` is
+    associative, and may change the first of two states and return it.
     """
     if not parts:
         raise ValueError("parts must not be empty.")
@@ -86,8 +75,7 @@ def connected(address: str, who: str = "scheduler") -> Iterator[Any]:
         client = distributed.Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:  # ValueError: what is no address
         raise ValueError(
-            f"{who} must be the address of a Dask scheduler, such as tcp://host:8786, but none answers at "
-            f"{address!r}."
+            f"{who} must be the address of a Dask scheduler, such as tcp://host:8786, but none answers at {address!r}."
         ) from error
     with client:
         yield client
@@ -112,7 +100,7 @@ def _reduced_on_cluster(
     run = f"cocensor-{uuid4().hex}"
     by_key = {f"{run}-part-{number}": part for number, part in enumerate(parts)}
     # A task too, which is repeated where the only worker that has it dies.
-    job = client.submit(_itself, (work, merge), key=f"{run}-job")
+    job = client.submit(tuple, [work, merge], key=f"{run}-job")
     states = client.map(_worked, parts, key=list(by_key), pure=False, job=job)
     # It lets go of each state that it has given: those that are merged are forgotten.
     finished = distributed.as_completed(states, loop=client.loop)
@@ -148,24 +136,19 @@ def _reduced_on_cluster(
         raise
 
 
-def _itself(job: Any) -> Any:
-    return job
-
-
 @one_core()
 def _worked(part: Any, job: tuple[Callable[[Any], Any], Any]) -> Any:
     """Return what comes of a part, on a worker."""
     try:
         return job[0](part)
     except (OSError, ValueError) as error:
-        causes = (cause for cause in (error, error.__context__) if isinstance(cause, FileNotFoundError))
-        missing = next(causes, None)
-        if missing is None:
-            raise
-        raise ValueError(
-            f"{missing.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
-            "under the same paths."
-        ) from None
+        for cause in (error, error.__context__):
+            if isinstance(cause, FileNotFoundError):
+                raise ValueError(
+                    f"{cause.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
+                    "under the same paths."
+                ) from None
+        raise
 
 
 @one_core()

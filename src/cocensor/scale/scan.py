@@ -1,21 +1,24 @@
-"""Subjects that come in batches: what a source of outcomes and predictions beyond memory has to give."""
+"""Subjects that come in batches: what a source of outcomes and predictions has to give, and chunks in memory."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import BoolArray, FloatArray, IntArray, Progress
-from cocensor._notes import Note
+from cocensor._checks import BoolArray, FloatArray, IntArray, Progress, check_length
+from cocensor._notes import Note, noted
 from cocensor._numerics import GOLDEN, splitmix64
 from cocensor.data import Predictions, Survival
-from cocensor.data.covariates import Covariates
-from cocensor.data.predictions import Predicted
+from cocensor.data.border import as_predictions
+from cocensor.data.covariates import Covariates, chosen_covariates
+from cocensor.data.ids import subject_labels
+from cocensor.data.predictions import Predicted, Probabilities
 
 if TYPE_CHECKING:
     from cocensor.study import Evaluation
@@ -30,26 +33,15 @@ _BATCH_VALUES, _FEWEST, _MOST = 2**20, 2**12, 2**16
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Outcomes, covariates and predictions of some subjects, checked.
+    """Outcomes, covariates and predictions of some subjects, checked."""
 
-    Attributes
-    ----------
-    rows : array of integers
-        The numbers of the subjects, the same however the data are cut into files and batches.
-    y : Survival
-        Their outcomes.
-    x : Covariates or None
-        Their covariates: ``values`` of shape (rows, p), and the ``levels`` of those that are categories.
-    predictions : dict
-        By model; empty where none were asked for.
-    key : array of unsigned integers
-        A hash of the id, or of the number: subjects with the smallest keys are drawn.
-    """
-
+    #: The numbers of the subjects, the same however the data are cut into files and batches.
     rows: IntArray
     y: Survival
     x: Covariates | None
+    #: By model; empty where none were asked for.
     predictions: Mapping[str, Predicted]
+    #: Hashes of the ids, or of the numbers: subjects with the smallest are drawn.
     key: Keys
 
     def __len__(self) -> int:
@@ -68,14 +60,15 @@ class Batch:
         if len(batches) == 1:
             return first
         covariates = [batch.x for batch in batches if batch.x is not None]
+        predictions = {
+            name: own.joined([batch.predictions[name] for batch in batches])
+            for name, own in first.predictions.items()
+        }
         return cls(
             np.concatenate([batch.rows for batch in batches]),
             Survival.joined([batch.y for batch in batches]),
             Covariates.joined(covariates) if covariates else None,
-            {
-                name: own.joined([batch.predictions[name] for batch in batches])
-                for name, own in first.predictions.items()
-            },
+            predictions,
             np.concatenate([batch.key for batch in batches]),
         )
 
@@ -119,6 +112,8 @@ class Scan(ABC):
     covariates: tuple[str, ...]
     parts: tuple[Part, ...]
     notes: tuple[Note, ...] = ()
+    # How many pieces the data came in, and what these are; parts where that is None.
+    _pieces: tuple[int, str] | None = None
 
     @abstractmethod
     def grid(self, model: str) -> FloatArray | None:
@@ -216,9 +211,19 @@ class Scan(ABC):
         return evaluate_scan(self, arguments)
 
     def __repr__(self) -> str:
-        models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
+        models = []
+        for name in self.models:
+            times = self.grid(name)
+            if times is None:
+                models.append(f"{name} (risk score)")
+            elif times.size == 1:
+                models.append(f"{name} (at {times[0]:g})")
+            else:
+                models.append(f"{name} ({times.size} times, {times[0]:g} to {times[-1]:g})")
         given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
-        return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
+        n_pieces, piece = self._pieces or (len(self.parts), "part")
+        pieces = f"{n_pieces:,} {piece}{'s' if n_pieces > 1 else ''}"
+        return f"{type(self).__name__}(n={self.n:,} in {pieces}; {', '.join(models)}{given})"
 
     def _opened(self, part: Part, columns: Mapping[str, Columns] | None) -> tuple[Mapping[str, Columns], int]:
         """Return the columns of each model to be read, and how many subjects make a batch of a part of this scan."""
@@ -228,19 +233,122 @@ class Scan(ABC):
         widest = max([1, *(self.width(name, where) for name, where in chosen.items())])
         return chosen, min(max(_BATCH_VALUES // widest, _FEWEST), _MOST)
 
-    @property
-    def _pieces(self) -> str:
-        return f"{len(self.parts):,} part{'s' if len(self.parts) > 1 else ''}"
+
+class ChunkScan(Scan):
+    """Chunks in memory."""
+
+    def __init__(self, chunks: Sequence[Batch], covariates: tuple[str, ...], notes: tuple[Note, ...]) -> None:
+        self._chunks = chunks
+        self.models, self.covariates, self.notes = tuple(chunks[0].predictions), covariates, notes
+        ends = [(int(chunk.rows[0]), int(chunk.rows[-1]) + 1) for chunk in chunks]
+        self.parts = tuple(Part(*own, f"chunks[{k}]") for k, own in enumerate(ends))
+        self.n, self._pieces = self.parts[-1].stop, (len(chunks), "chunk")
+
+    def grid(self, model: str) -> FloatArray | None:
+        """The times of a model's columns; None of a risk score."""
+        predictions = self._chunks[0].predictions[model]
+        return predictions.times if isinstance(predictions, Probabilities) else None
+
+    def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
+        """The batches of a chunk with all predictions, or with those of some models at some columns of their grid."""
+        chosen, size = self._opened(part, columns)
+        chunk = self._chunks[self.parts.index(part)]
+        if columns is not None:
+            read = {name: at_columns(chunk.predictions[name], where) for name, where in chosen.items()}
+            chunk = replace(chunk, predictions=read)
+        for start in range(0, len(chunk), size):
+            yield chunk if len(chunk) <= size else chunk[start : start + size]
 
 
-def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
-    """Hashes of whole numbers by splitmix64, which maps 64 bits one to one: different numbers have different hashes.
+def scan_chunks(chunks: Sequence[Any]) -> Scan:
+    """Outcomes and predictions in memory, in chunks that are scored one after the other.
+
+    Parameters
+    ----------
+    chunks : sequence of tuples
+        Each ``(models, y)`` or ``(models, y, x)``, as :func:`evaluate` takes them: predictions by model, outcomes and
+        covariates of the same subjects. All chunks have the same models at the same times, and the same columns of
+        covariates. Who is drawn depends on a subject's place in all chunks together.
+
+    Returns
+    -------
+    Scan
 
     Examples
     --------
-    >>> [f"{key:016x}" for key in hashed(np.arange(3))]
-    ['e220a8397b1dcdaf', '6e789e6aa1b965f4', '06c45d188009454f']
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> first = {"cox": ([1.0, 2.0], np.array([[0.8, 0.4], [0.9, 0.7]]))}, ([0.5, 2.5], [1, 0])
+    >>> second = {"cox": ([1.0, 2.0], np.array([[0.7, 0.2]]))}, ([1.5], [1])
+    >>> scan = cc.scale.scan_chunks([first, second])
+    >>> scan
+    ChunkScan(n=3 in 2 chunks; cox (2 times, 1 to 2))
+    >>> [batch.rows.tolist() for part in scan.parts for batch in scan.batches(part)]
+    [[0, 1], [2]]
     """
+    if isinstance(chunks, Mapping | str) or not isinstance(chunks, Sequence):
+        kind, form = type(chunks).__name__, "tuples (models, y) or (models, y, x)"
+        raise TypeError(f"chunks must be a list of {form}, but is of type {kind}.")
+    if not chunks:
+        raise ValueError("chunks is empty: at least one is needed.")
+    names = [f"chunks[{k}]" for k in range(len(chunks))]
+    parts = [_checked(chunk, name) for name, chunk in zip(names, chunks, strict=True)]
+    first = list(_traits(*parts[0]))
+    for name, part in zip(names, parts, strict=True):
+        for (what, own), (_, wanted) in zip(_traits(*part), first, strict=False):
+            if own != wanted:
+                raise ValueError(f"{name} must have {what} as {names[0]}, {wanted!r}, but has {own!r}.")
+    matched = ((model, own.matched) for models, _, _ in parts for model, own in models.items())
+    notes = tuple(dict.fromkeys(noted(f"matched_by_{how}", model=model) for model, how in matched if how))
+    tables: list[Any] = [None] * len(parts)
+    if parts[0][2] is not None:
+        named = [(x, f"{name} covariates") for name, (_, _, x) in zip(names, parts, strict=True)]
+        tables = chosen_covariates("all", named)
+    edges = pairwise(np.cumsum([0, *(len(y) for _, y, _ in parts)]))
+    batches = [
+        Batch(rows := np.arange(*edge), y, x, models, hashed(rows))
+        for (models, y, _), x, edge in zip(parts, tables, edges, strict=True)
+    ]
+    return ChunkScan(batches, () if tables[0] is None else tables[0].labels, notes)
+
+
+def _checked(chunk: Any, name: str) -> tuple[dict[str, Predicted], Survival, Any]:
+    """Predictions and outcomes, checked, and covariates as they came."""
+    if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], Mapping):
+        kind, form = type(chunk).__name__, "a tuple (models, y) or (models, y, x) with models by name"
+        raise TypeError(f"{name} must be {form}, but is of type {kind}.")
+    models, outcomes, x = chunk if len(chunk) == 3 else (*chunk, None)
+    if not models:
+        raise ValueError(f"{name} has no models.")
+    y = Survival.coerce(outcomes, f"{name} y")
+    if x is not None:
+        check_length(x, f"{name} covariates", len(y), "y")
+    labels = subject_labels(x, y.labels)
+    predictions = {
+        model: as_predictions(estimate, len(y), X=x, labels=labels, name=f"{name} {model!r}", risk=True)
+        for model, estimate in models.items()
+    }
+    return predictions, y, x
+
+
+def _traits(models: Mapping[str, Predicted], y: Survival, x: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what all chunks must have in common, by what it is called; models first, on which the rest depends."""
+    yield "the same models", sorted(models)
+    for model, predictions in sorted(models.items()):
+        times = predictions.times if isinstance(predictions, Probabilities) else None
+        yield f"the same kind of predictions of {model!r}", "a risk score" if times is None else "curves"
+        if times is not None:
+            yield f"the same times of {model!r}", times.tolist()
+        if isinstance(predictions, Predictions):
+            yield f"the same interpolation of {model!r}", predictions.interpolation or "linear"
+            yield f"the same tail of {model!r}", predictions.tail
+    optional = {"administrative censorings": y.administrative, "reasons": y.reason, "covariates": x}
+    for name, values in optional.items():
+        yield f"{name} or none", "none" if values is None else "some"
+
+
+def hashed(numbers: npt.NDArray[np.integer]) -> Keys:
+    """Hashes of whole numbers by splitmix64, which maps 64 bits one to one: different numbers have different hashes."""
     return splitmix64((np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN)
 
 
@@ -250,12 +358,3 @@ def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
         return predictions
     times, table = predictions.times[columns], predictions.probabilities[:, columns]
     return predictions.changed(times=times, probabilities=table)
-
-
-def _shown(times: FloatArray | None) -> str:
-    """Return a model's grid in a few words."""
-    if times is None:
-        return "risk score"
-    if times.size == 1:
-        return f"at {times[0]:g}"
-    return f"{times.size} times, {times[0]:g} to {times[-1]:g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from cocensor._checks import FloatArray, IntArray, escaped
 from cocensor.data import RiskTable
 from cocensor.data.times import TimeAxis
 from cocensor.views.plots.panels import Tick, ticks_with_room
-from cocensor.views.plots.style import TRUTH, Limits, Look, area, explain, line_styles, shade
+from cocensor.views.plots.style import TRUTH, ZERO, Legend, Limits, Look, area, explain, line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +25,7 @@ _LINE, _GAP = 12.0, 3.0
 _SMALL: dict[str, Any] = {"fontsize": "small", "va": "top", "annotation_clip": False}
 #: Groups of subjects around a calibration curve.
 GROUP: Look = {"marker": "o", "markersize": 5.0, "markerfacecolor": "white", "linestyle": "none"}
-_HISTOGRAM: dict[str, Any] = {
-    "color": "0.75",
-    "edgecolor": "0.5",
-    "linewidth": 0.5,
-    "align": "edge",
-    "label": "number of predictions",
-}
+_HISTOGRAM: dict[str, Any] = {"color": "0.75", "edgecolor": "0.5", "linewidth": 0.5, "align": "edge"}
 _BARS: dict[str, Any] = {"edgecolor": "0.3", "linewidth": 0.6, "alpha": 0.5, "zorder": 1, "align": "edge"}
 # A histogram lies below 0, between these shares of the height above.
 _STRIP = (-0.24, -0.04)
@@ -68,36 +62,34 @@ class Guide(NamedTuple):
     look: Look
 
 
+#: Where a difference is 0.
+AT_ZERO = Guide("", None, 0.0, ZERO)
+
+
 @dataclass(frozen=True, eq=False)
 class CurvePanel:
-    """Curves of one panel.
-
-    By name, ``truth`` has the true values of lines, one number where they do not vary. ``bars`` has by name the left
-    ends, heights and widths of bars, of which the last is hatched; ``histogram`` counts and edges of bars below 0;
-    ``axis`` draws what lies along x.
-    """
+    """Curves of one panel."""
 
     lines: dict[str, Line]
     guides: Sequence[Guide] = ()
     title: str = ""
     xlabel: str = ""
     ylabel: str = ""
+    #: The true values of lines by name, one number where they do not vary.
     truth: Mapping[str, FloatArray | float] = field(default_factory=dict)
     marks: Sequence[Marks] = ()
+    #: By name the left ends, heights and widths of bars, of which the last is hatched.
     bars: Mapping[str, tuple[FloatArray, FloatArray, FloatArray]] = field(default_factory=dict)
+    #: Counts and edges of bars below 0.
     histogram: tuple[IntArray, FloatArray] | None = None
     xlim: tuple[float, float] | None = None
     ylim: tuple[float | None, float | None] = (None, None)
     xticks: Sequence[Tick] = ()
+    #: Draws what lies along x.
     axis: Callable[[Axes], None] | None = None
 
     def draw(
-        self,
-        ax: Axes,
-        names: Sequence[str],
-        labels: Mapping[str, str],
-        legend: Sequence[tuple[str, Look]],
-        shaded: str,
+        self, ax: Axes, names: Sequence[str], labels: Mapping[str, str], legend: Legend, shaded: str
     ) -> None:
         """Draw the lines of the names that have one, in the style that belongs to the place of the name."""
         styles = dict(zip(names, line_styles(), strict=False))
@@ -112,14 +104,13 @@ class CurvePanel:
             if name in self.lines:
                 line, label = self.lines[name], labels.get(name, escaped(name))
                 ax.plot(line.x, line.y, label=label, **{"zorder": 3} | style | dict(line.look or {}))
-                self._shade(ax, line, style["color"])
+                _shade(ax, line, style["color"])
         for mark in self.marks:
-            look = {"color": styles[mark.name]["color"], "zorder": 4} | dict(mark.look)
+            look = {"color": styles[mark.name]["color"], "zorder": 4, **mark.look}
             ax.plot(mark.x, mark.y, **look)
             if mark.limits is not None:
                 ax.vlines(mark.x, *mark.limits, color=look["color"], linewidth=1.0, zorder=2)
-        for name, bars in self.bars.items():
-            left, height, width = bars
+        for name, (left, height, width) in self.bars.items():
             ax.bar(left, height, width, color=styles[name]["color"], **_BARS)[-1].set_hatch("///")
         explain(ax, legend)
         if any(line.limits is not None and np.isfinite(line.limits[0]).any() for line in self.lines.values()):
@@ -132,18 +123,6 @@ class CurvePanel:
                 ax.plot(self.lines[name].x, value, **look)
         if self.truth:
             explain(ax, [("truth", {"color": "0.4"} | TRUTH)])
-        self._label(ax)
-
-    def _shade(self, ax: Axes, line: Line, colour: str) -> None:
-        step: Literal["post"] | None = "post" if "drawstyle" in (line.look or {}) else None
-        alone = line.band is not None or not np.isfinite(line.y).any()
-        if line.limits is not None:
-            shade(ax, line.x, line.limits, colour, _DARK if alone else _PALE, step)
-        if line.band is not None:
-            shade(ax, line.x, line.band, colour, _PALE)
-
-    def _label(self, ax: Axes) -> None:
-        """Draw titles, limits and ticks."""
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
         ax.set_title(self.title, fontsize="medium")
         if self.xticks:
@@ -158,13 +137,21 @@ class CurvePanel:
             self.axis(ax)
 
 
+def _shade(ax: Axes, line: Line, colour: str) -> None:
+    """Fill what lies between the limits of a line, and of its band; where one limit is missing, nothing."""
+    stands_out = line.band is not None or not np.isfinite(line.y).any()
+    for limits, alpha in ((line.limits, _DARK if stands_out else _PALE), (line.band, _PALE)):
+        if limits is not None and np.isfinite(limits[0] + limits[1]).any():
+            step: Any = "post" if "drawstyle" in (line.look or {}) else None
+            ax.fill_between(line.x, *limits, step=step, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
+
+
 def _draw_histogram(ax: Axes, counts: IntArray, edges: FloatArray) -> None:
     """Bars below 0, and ticks of y from 0 on alone, at the places of those of x."""
     top = ax.get_ylim()[1]
     bottom, ceiling = (top * share for share in _STRIP)
-    ax.bar(
-        edges[:-1], (ceiling - bottom) * counts / max(counts.max(), 1), np.diff(edges), bottom, **_HISTOGRAM
-    )
+    heights, label = (ceiling - bottom) * counts / max(counts.max(), 1), "number of predictions"
+    ax.bar(edges[:-1], heights, np.diff(edges), bottom, label=label, **_HISTOGRAM)
     ax.set_ylim(bottom, top)
     ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])
 
@@ -181,16 +168,17 @@ class BelowCurves:
         """With the numbers of one sample, where they are known."""
         return cls(time_axis, {} if table is None else {INK: table})
 
-    def n_lines(self, at_risk: bool) -> int:
+    @property
+    def n_lines(self) -> int:
         """The number of lines that the numbers at risk take, their heading among them."""
-        return 1 + len(self.at_risk) if at_risk and self.at_risk else 0
+        return len(self.at_risk) + bool(self.at_risk)
 
-    def draw(self, ax: Axes, start: float, end: float, at_risk: bool) -> None:
-        """Mark the axis of time from ``start`` to ``end``, with the numbers at risk below the marks if asked to."""
+    def draw(self, ax: Axes, start: float, end: float) -> None:
+        """Mark the axis of time from ``start`` to ``end``, with the numbers at risk below the marks."""
         marks = self.time_axis.marks(start, end)
         ax.set(xlabel=escaped(self.time_axis.label), xlim=(start, end))
         ax.set_xticks(marks)
-        if not self.n_lines(at_risk):
+        if not self.at_risk:
             return
         rows = {
             colour: [f"{n:,.{0 if n == int(n) else 1}f}" for n in table.at_risk_at(marks)]
@@ -203,7 +191,7 @@ class BelowCurves:
         below = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", **_SMALL}
         ax.annotate("number at risk", (start, 0.0), (0.0, down), color=INK, **below)
         for line, (colour, texts) in enumerate(rows.items(), start=1):
+            place = (0.0, down - line * _LINE)
             for at, text in zip(marks, texts, strict=True):
                 if at in kept:
-                    place = (0.0, down - line * _LINE)
                     ax.annotate(text, (at, 0.0), place, ha="center", color=colour, **below)

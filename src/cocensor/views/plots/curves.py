@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor._checks import FloatArray, as_times, as_vector, check_choice, escaped
 from cocensor.adjustments import IPCW
 from cocensor.copulas import Copula
-from cocensor.data import RiskTable
 from cocensor.data.times import TimeAxis
 from cocensor.estimators.margin import MarginEstimator
 from cocensor.joint.select import CUT, DependenceProfile
@@ -24,29 +23,14 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.sensitivity import Bounds, Sensitivity
-from cocensor.views.plots.choices import at_least_one, chosen_models, chosen_times, models_with_curves
-from cocensor.views.plots.curve_panels import GROUP, INK, BelowCurves, CurvePanel, Guide, Line
-from cocensor.views.plots.dependence import (
-    BEST,
-    CHANGE,
-    TICK,
-    TIPPING,
-    difference_panel,
-    lines_of,
-    score_panel,
-)
-from cocensor.views.plots.panels import draw_panels, wrapped
-from cocensor.views.plots.single_times import (
-    calibration_panels,
-    d_calibration_panel,
-    decision_panel,
-    fit_panel,
-)
+from cocensor.views.plots import dependence, single_times
+from cocensor.views.plots.curve_panels import AT_ZERO, GROUP, INK, BelowCurves, CurvePanel, Guide, Line
+from cocensor.views.plots.panels import at_least_one, draw_panels, label_minus, wrapped
 from cocensor.views.plots.style import (
     THICK,
     THIN,
-    ZERO,
     BandKind,
+    Legend,
     Look,
     area,
     best_in_words,
@@ -59,8 +43,6 @@ from cocensor.views.text.digits import level_in_words, with_interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-Legend = list[tuple[str, Look]]
 # In inches: one of several panels that have an axis on top.
 _WITH_AXIS_ON_TOP = (3.2, 3.1)
 
@@ -105,8 +87,8 @@ class CurveDisplay:
     names: tuple[str, ...]
     panels: Mapping[Any, CurvePanel]
     shaded: str = ""
-    labels: dict[str, str] = field(default_factory=dict)
-    legend: Legend = field(default_factory=list)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    legend: Legend = ()
     below: BelowCurves | None = None
     size: tuple[float, float] | None = None
     share_y: bool = True
@@ -143,13 +125,13 @@ class CurveDisplay:
         shaded = shaded_area(band, level)
         if by.curve_label is None:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        if minus is not None:
-            check_choice(minus, "minus", evaluation.models)
-        order = np.argsort(evaluation.data.times, kind="stable")
-        times = evaluation.data.times[order]
-        label = _minus(by.curve_label, minus)
+        label = label_minus(by.curve_label, minus, evaluation.models)
         if minus is None and by.direction == "higher":
             label += " (higher is better)"
+        order = np.argsort(evaluation.data.times, kind="stable")
+        times = evaluation.data.times[order]
+        true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
+        truth = {model: curve[order] for model, curve in _curves(true, minus).items()}
         panels = {}
         for name in at_least_one(adjustment, "adjustment", (evaluation.primary,)):
             scores = results_of(evaluation, name)
@@ -159,31 +141,25 @@ class CurveDisplay:
                 why = "".join(f": {note.text}" for note in scores.notes_of("missing")[:1])
                 of = f" of {minus!r}" if own else ""
                 raise ValueError(f"adjustment must give scores{of}, but {name!r} gives none{why}")
-            lines, errors = {}, None
-            if level is not None and band is not None:
-                errors = curve_errors(evaluation, by.name, name)
+            lines, errors = {}, curve_errors(evaluation, by.name, name) if shaded else None
             for model, curve in _curves(values, minus).items():
                 limits = None if errors is None else limits_of(errors.of(model, minus), band, level)
-                ordered = None if limits is None else (limits[0][order], limits[1][order])
-                lines[model] = Line(times, curve[order], ordered)
+                lines[model] = Line(times, curve[order], limits and (limits[0][order], limits[1][order]))
             if not lines:
                 raise ValueError(
                     f"minus must leave a model to be drawn, but {minus!r} alone has values over time."
                 )
-            guides = [] if minus is None else [_zero(times)]
-            reference = scores.reference.get(by.name)
+            guides, reference = list[Guide](), scores.reference.get(by.name)
             if reference is not None and reference.curve is not None:
                 curve = reference.curve - (0.0 if minus is None else own[minus])
-                guides.insert(0, Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
-            true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
-            truth = {model: curve[order] for model, curve in _curves(true, minus).items()}
-            lowest = 0.0 if by.best == 0 and minus is None else None
+                guides.append(Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
+            if minus is not None:
+                guides.append(AT_ZERO)
+            ylim = (0.0 if by.best == 0 and minus is None else None, None)
             title, copula = scores.label, getattr(scores.adjustment, "copula", None)
             if isinstance(copula, Copula):
                 title = f"{title}\n{copula.name}, τ = {copula.tau:.2g}"
-            panels[scores.name] = CurvePanel(
-                lines, guides, title, ylabel=label, truth=truth, ylim=(lowest, None)
-            )
+            panels[scores.name] = CurvePanel(lines, guides, title, ylabel=label, truth=truth, ylim=ylim)
         below = BelowCurves.of(evaluation.data.time_axis, evaluation.data.risk_table)
         return cls(evaluation.models, panels, shaded, below=below)
 
@@ -204,11 +180,11 @@ class CurveDisplay:
         minus : str, optional
             A model: the bounds of all others minus this one.
         """
-        if minus is not None:
-            check_choice(minus, "minus", bounds.models)
+        by = bounds.metric
+        label = label_minus(by.curve_label or by.label, minus, bounds.models)
         if evaluation is not None:
-            metric_of(evaluation, bounds.metric.name)  # refuses one that it lacks
-        label = _minus(bounds.metric.curve_label or bounds.metric.label, minus)
+            metric_of(evaluation, by.name)  # refuses one that it lacks
+        results = [] if evaluation is None else list(evaluation.results.values())
         panels = {}
         for model in bounds.models:
             if model == minus or np.isnan(bounds[model].low):
@@ -216,10 +192,9 @@ class CurveDisplay:
             along = bounds.over_time(model, minus)
             order = np.argsort(along.times, kind="stable")
             times, low, high = (values[order] for values in along)
-            guides = [] if minus is None else [_zero(times)]
-            results = [] if evaluation is None else list(evaluation.results.values())
+            guides = [] if minus is None else [AT_ZERO]
             for scores, style in zip(results, line_styles(), strict=False):
-                curve = _curves(scores.values[bounds.metric.name], minus).get(model)
+                curve = _curves(scores.values[by.name], minus).get(model)
                 if curve is not None:
                     look = {"color": "0.15", "linestyle": style["linestyle"]}
                     guides.append(Guide(escaped(scores.label), times, curve[order], look))
@@ -227,8 +202,7 @@ class CurveDisplay:
             panels[model] = CurvePanel({model: line}, guides, wrapped(model), ylabel=label)
         if not panels:
             raise ValueError("bounds must have a model to be drawn, but have none.")
-        below = BelowCurves.of(bounds.time_axis, bounds.risk_table)
-        unnamed = dict.fromkeys(bounds.models, "")
+        below, unnamed = BelowCurves.of(bounds.time_axis, bounds.risk_table), dict.fromkeys(bounds.models, "")
         return cls(bounds.models, panels, "whatever the dependence", unnamed, below=below)
 
     @classmethod
@@ -261,22 +235,18 @@ class CurveDisplay:
         """
         scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
         shaded = shaded_area(band, level)
-        names, axis = chosen_models(evaluation, models), evaluation.data.time_axis
-        times, panels = chosen_times(evaluation, at), {}
-        areas: dict[str, list[str]] = {}
+        names, axis = _models(evaluation, models), evaluation.data.time_axis
+        times, areas, panels = _times(evaluation, at), dict[str, list[str]](), {}
         for t in times:
             errors, lines = profile_errors(evaluation, "auc", scores.name, at=t), {}
-            for model in names:
-                if model in errors.values:
-                    curve = errors.of(model)
-                    lines[model] = Line(errors.x[model], curve.values, limits_of(curve, band, level))
-                    score = evaluation.score(model, "auc", scores.name, at=t)
-                    auc = with_interval(score, level, in_short=True)
-                    areas.setdefault(model, []).append(f"{auc} by {axis.said(t)}" if len(times) > 1 else auc)
-            chance = Guide("chance", (0.0, 1.0), (0.0, 1.0), THIN)
+            for model in filter(errors.values.__contains__, names):
+                curve = errors.of(model)
+                lines[model] = Line(errors.x[model], curve.values, limits_of(curve, band, level))
+                auc = with_interval(evaluation.score(model, "auc", scores.name, at=t), level, in_short=True)
+                areas.setdefault(model, []).append(f"{auc} by {axis.said(t)}" if len(times) > 1 else auc)
             panels[t] = CurvePanel(
                 lines,
-                [chance],
+                [Guide("chance", (0.0, 1.0), (0.0, 1.0), THIN)],
                 f"event by {axis.named(t)}",
                 xlabel="false positive rate",
                 ylabel=f"true positive rate\n{scores.label}",
@@ -308,30 +278,20 @@ class CurveDisplay:
 
         Parameters
         ----------
-        evaluation : Evaluation
-        at : float or array-like, optional
-            Up to the horizon; by default all single times of the evaluation.
-        models : str or sequence of str, optional
-            By default all that predict a chance for the time.
-        adjustment : str, optional
-            By default the evaluation's ``primary``.
-        band : "pointwise", "simultaneous" or None
-            What is shaded: an interval at each prediction, a band that holds a whole curve, or nothing.
+        evaluation, at, models, adjustment, band
+            As in :meth:`from_roc`; models by default all that predict a chance for the time.
         """
         level, scores = evaluation.data.confidence_level, results_of(evaluation, adjustment)
         shaded = shaded_area(band, level)
-        shown, panels = None if level is None else band, dict[tuple[str, float], CurvePanel]()
-        for t in chosen_times(evaluation, at):
-            names, time = models_with_curves(evaluation, models, at=t), evaluation.data.time_axis.named(t)
+        panels: dict[tuple[str, float], CurvePanel] = {}
+        for t in _times(evaluation, at):
+            names, time = _models_with_curves(evaluation, models, at=t), evaluation.data.time_axis.named(t)
             curves = {model: evaluation.calibration_curve(model, t, scores.name) for model in names}
-            for model, panel in calibration_panels(curves, time, scores.label, shown).items():
-                panels[model, t] = panel
+            own = single_times.calibration_panels(curves, time, scores.label, None if level is None else band)
+            panels |= {(model, t): panel for model, panel in own.items()}
         size = (5.2, 5.2) if len(panels) == 1 else (3.4, 3.9)
-        unnamed = dict.fromkeys(evaluation.models, "")
-        legend: Legend = [
-            ("smooth curve", {"color": "0.2", "linestyle": "-"}),
-            ("groups of subjects", {"color": "0.2", **GROUP}),
-        ]
+        unnamed, smooth = dict.fromkeys(evaluation.models, ""), {"color": "0.2", "linestyle": "-"}
+        legend = [("smooth curve", smooth), ("groups of subjects", {"color": "0.2", **GROUP})]
         return cls(evaluation.models, panels, shaded, unnamed, legend, size=size, share_y=False)
 
     @classmethod
@@ -350,17 +310,15 @@ class CurveDisplay:
 
         Parameters
         ----------
-        evaluation : Evaluation
-        at, models, adjustment : optional
-            Those of :meth:`from_calibration`.
+        evaluation, at, models, adjustment
+            As in :meth:`from_calibration`.
         """
         scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
         panels = {}
-        for t in chosen_times(evaluation, at):
-            curves = evaluation.decision_curve(t, scores.name)
-            chosen = {model: curves[model] for model in models_with_curves(evaluation, models, at=t)}
-            time = evaluation.data.time_axis.named(t)
-            panels[t] = decision_panel(chosen, time, scores.label, limits=level is not None)
+        for t in _times(evaluation, at):
+            curves, time = evaluation.decision_curve(t, scores.name), evaluation.data.time_axis.named(t)
+            chosen = {model: curves[model] for model in _models_with_curves(evaluation, models, at=t)}
+            panels[t] = single_times.decision_panel(chosen, time, scores.label, limits=level is not None)
         return cls(evaluation.models, panels, shaded_area("pointwise", level), share_y=False)
 
     @classmethod
@@ -402,7 +360,12 @@ class CurveDisplay:
             grid = np.linspace(0.0, max(line.x[-1] for line in lines.values()), 401)
             guides = [Guide("truth", grid, truth(grid), {"color": "black", "linewidth": 1.0})]
         panel = CurvePanel(lines, guides, ylabel="survival probability", ylim=(0.0, 1.02))
-        below = BelowCurves(TimeAxis(time_name, time_unit), _at_risk(estimators))
+        samples: dict[tuple[bytes, bytes], Any] = {}
+        for estimator, style in zip(estimators.values(), line_styles(), strict=False):
+            table = estimator.risk_table_
+            samples.setdefault((table.times.tobytes(), table.at_risk.tobytes()), (style["color"], table))
+        at_risk = {INK if len(samples) == 1 else colour: table for colour, table in samples.values()}
+        below = BelowCurves(TimeAxis(time_name, time_unit), at_risk)
         return cls(tuple(lines), {"": panel}, shaded_area("pointwise", level), below=below)
 
     @classmethod
@@ -420,10 +383,9 @@ class CurveDisplay:
         for family, (taus, values) in profile.curves.items():
             lines[family] = Line(taus, values - top, look={"marker": "o", "markersize": 3.5})
         # What is hopeless need not be drawn to scale; every family's best and independence are.
-        shown = [line.y.max() for line in lines.values()]
-        shown += [line.y[line.x == 0.0].min() for line in lines.values()]
-        depth = max(3.0 * CUT, -1.5 * float(min(shown)))
-        is_cut = any(line.y.min() < -depth for line in lines.values())
+        shown = min(min(line.y.max(), line.y[line.x == 0.0].min()) for line in lines.values())
+        depth = max(3.0 * CUT, -1.5 * float(shown))
+        cut = f", cut at {-depth:.3g}" if any(line.y.min() < -depth for line in lines.values()) else ""
         taus = np.concatenate([line.x for line in lines.values()])
         ends = taus.min() - 0.05, taus.max() + 0.05
         dashed = {"color": "0.4", "linestyle": "--", "linewidth": 1.0}
@@ -435,7 +397,7 @@ class CurveDisplay:
             lines,
             guides,
             xlabel="Kendall's τ of event and dropout",
-            ylabel=f"profile log-likelihood minus its maximum{f', cut at {-depth:.3g}' if is_cut else ''}",
+            ylabel=f"profile log-likelihood minus its maximum{cut}",
             xlim=ends,
             ylim=(-depth, 0.05 * depth),
         )
@@ -482,17 +444,18 @@ class CurveDisplay:
             (scores for scores in evaluation.results.values() if isinstance(scores.adjustment, IPCW)),
             key=lambda scores: len(scores.adjustment.needs),
         )
-        ipcw = next((_numbers(scores.values[by.name]) for scores in weighted if scores.values[by.name]), {})
-        truth = {} if evaluation.truth is None else _numbers(evaluation.truth.values[by.name])
+        by_ipcw = next((scores.values[by.name] for scores in weighted if scores.values[by.name]), {})
+        true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
+        ipcw, truth = ({model: own.value for model, own in values.items()} for values in (by_ipcw, true))
         panels = {
-            key: score_panel(along, by, name, ipcw, truth)
-            for key, along in lines_of(sensitivity, by.name, name, family, line).items()
+            key: dependence.score_panel(along, by, name, ipcw, truth)
+            for key, along in dependence.lines_of(sensitivity, by.name, name, family, line).items()
         }
-        legend: Legend = [(best_in_words(level), {"color": "0.4", **BEST})]
+        legend = [(best_in_words(level), {"color": "0.4", **dependence.BEST})]
         if any(panel.guides for panel in panels.values()):
-            legend.append(("another model becomes best", CHANGE))
+            legend.append(("another model becomes best", {**dependence.CHANGE}))
         if ipcw:
-            legend.append(("IPCW (assumes τ = 0)", {"color": "0.4", **TICK}))
+            legend.append(("IPCW (assumes τ = 0)", {"color": "0.4", **dependence.TICK}))
         size = None if len(panels) == 1 else _WITH_AXIS_ON_TOP
         return cls(evaluation.models, panels, shaded_area("pointwise", level), {}, legend, size=size)
 
@@ -514,38 +477,34 @@ class CurveDisplay:
 
         Parameters
         ----------
-        sensitivity : Sensitivity
         reference : str, optional
             The model that all others are compared with; by default the one with the best score at independence.
-        metric, adjustment, family, line : str, optional
-            Those of :meth:`from_sensitivity`.
+        sensitivity, metric, adjustment, family, line
+            As in :meth:`from_sensitivity`.
         """
         evaluation, level = sensitivity.evaluation, sensitivity.evaluation.data.confidence_level
         by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
-        chosen = lines_of(sensitivity, by.name, name, family, line)
+        chosen = dependence.lines_of(sensitivity, by.name, name, family, line)
         grid = sensitivity.over_tau if line is None else next(iter(chosen.values())).grid
         minus = grid.reference(by.name, name) if reference is None else reference
         check_choice(minus, "reference", evaluation.models)
-        panels = {key: difference_panel(along, minus, by, name) for key, along in chosen.items()}
+        panels = {key: dependence.difference_panel(along, minus, by, name) for key, along in chosen.items()}
         if not any(panel.lines for panel in panels.values()):
             raise ValueError(
                 f"sensitivity must have the scores of two models at least, but has those of {minus!r} alone."
             )
-        legend: Legend = []
+        legend = list[tuple[str, Look]]()
         if level is not None:
             legend.append((f"{level_in_words(level)} band for whole curves", area("0.4", 0.2)))
         if any(panel.marks for panel in panels.values()):
             turns = "order turns" if level is None else "scores change order, with interval"
-            legend.append((turns, {"marker": "o", "color": "0.6", **TIPPING}))
+            legend.append((turns, {"marker": "o", "color": "0.6", **dependence.TIPPING}))
         size = None if len(panels) == 1 else _WITH_AXIS_ON_TOP
         return cls(evaluation.models, panels, shaded_area("pointwise", level), {}, legend, size=size)
 
     @classmethod
     def from_d_calibration(
-        cls,
-        evaluation: Evaluation,
-        models: str | Sequence[str] | None = None,
-        adjustment: str | None = None,
+        cls, evaluation: Evaluation, models: str | Sequence[str] | None = None, adjustment: str | None = None
     ) -> Self:
         """Observed against expected shares of subjects, by the survival predicted for the time of their event.
 
@@ -563,10 +522,10 @@ class CurveDisplay:
         """
         scores, panels = results_of(evaluation, adjustment), {}
         shown = shaded_area("pointwise", evaluation.data.confidence_level)
-        for model in models_with_curves(evaluation, models):
+        for model in _models_with_curves(evaluation, models):
             test = evaluation.d_calibration(model, scores.name)
-            panels[model] = d_calibration_panel(model, test, scores.label, limits=bool(shown))
-        legend: Legend = [("observed", area("0.6", 0.5))]
+            panels[model] = single_times.d_calibration_panel(model, test, scores.label, limits=bool(shown))
+        legend = [("observed", area("0.6", 0.5))]
         if any(mark.limits is not None for panel in panels.values() for mark in panel.marks):
             legend.append((shown, {"color": "0.2", "linestyle": "-", "linewidth": 1.0}))
         return cls(evaluation.models, panels, legend=legend)
@@ -587,10 +546,9 @@ class CurveDisplay:
         model = fit.worst if model is None else model
         check_choice(model, "model", tuple(fit.cells))
         unit = "" if fit.time_axis.unit is None else f" {escaped(fit.time_axis.unit)}"
-        ends = pairwise([0.0, *fit.periods])
-        periods = [f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in ends]
+        periods = [f"{start:.3g} < t ≤ {end:.3g}{unit}" for start, end in pairwise([0.0, *fit.periods])]
         panels = {
-            kind: fit_panel(kind, cells, periods, model)
+            kind: single_times.fit_panel(kind, cells, periods, model)
             for kind, cells in fit.cells[model].items()
             if cells.shown.any()
         }
@@ -605,23 +563,16 @@ class CurveDisplay:
 
         Below curves over time stands how many are at risk, where that is known, unless ``at_risk`` is False.
         """
-        panels = [partial(self._draw, panel, at_risk) for panel in self.panels.values()]
-        n_lines = 0 if self.below is None else self.below.n_lines(at_risk)
+        below = self.below if at_risk or self.below is None else replace(self.below, at_risk={})
+        panels = [partial(self._draw, panel, below) for panel in self.panels.values()]
+        n_lines = 0 if below is None else below.n_lines
         return draw_panels(panels, ax, size=self.size, share_y=self.share_y, lines_below=n_lines)
 
-    def _draw(self, panel: CurvePanel, at_risk: bool, ax: Axes) -> None:
+    def _draw(self, panel: CurvePanel, below: BelowCurves | None, ax: Axes) -> None:
         panel.draw(ax, self.names, self.labels, self.legend, self.shaded)
-        if self.below is not None:
+        if below is not None:
             x = np.concatenate([line.x for line in panel.lines.values()])
-            self.below.draw(ax, x.min(), x.max(), at_risk)
-
-
-def _zero(x: FloatArray) -> Guide:
-    return Guide("", (x[0], x[-1]), (0.0, 0.0), ZERO)
-
-
-def _minus(label: str, minus: str | None) -> str:
-    return label if minus is None else f"{label} minus that of {escaped(minus)}"
+            below.draw(ax, x.min(), x.max())
 
 
 def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict[str, FloatArray]:
@@ -633,18 +584,40 @@ def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict
     return {} if base is None else {model: curve - base for model, curve in curves.items()}
 
 
-def _numbers(values: Mapping[str, MetricValue]) -> dict[str, float]:
-    return {model: value.value for model, value in values.items()}
+def _times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
+    """Single times, by default all of the evaluation."""
+    if at is None and not evaluation.data.at:
+        raise ValueError("at is needed: the evaluation has no scores at single times.")
+    times = evaluation.data.at if at is None else as_times(as_vector(at, "at", single=True), "at").tolist()
+    if not times:
+        raise ValueError("at is empty: at least one is needed.")
+    return tuple(dict.fromkeys(times))
 
 
-def _at_risk(estimators: Mapping[str, MarginEstimator]) -> dict[str, RiskTable]:
-    """The samples that estimators were fitted to, once, by the colour of the first of their curves."""
-    tables: dict[str, RiskTable] = {}
-    for estimator, style in zip(estimators.values(), line_styles(), strict=False):
-        table = estimator.risk_table_
-        if not any(
-            np.array_equal(table.times, other.times) and np.array_equal(table.at_risk, other.at_risk)
-            for other in tables.values()
-        ):
-            tables[style["color"]] = table
-    return tables if len(tables) > 1 else dict(zip([INK], tables.values(), strict=True))
+def _models(evaluation: Evaluation, models: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Models, by default all of the evaluation."""
+    names = at_least_one(models, "models", evaluation.models)
+    for name in names:
+        check_choice(name, "models", evaluation.models)
+    return names
+
+
+def _models_with_curves(
+    evaluation: Evaluation, models: str | Sequence[str] | None, at: float | None = None
+) -> tuple[str, ...]:
+    """Models that predict survival curves, or the chance ``at`` a time, by default all such of the evaluation."""
+    names, predictions = _models(evaluation, models), evaluation.data.predictions
+    times = evaluation.data.times if at is None else np.array([at])
+    limits = {
+        name: predictions[name].limit
+        for name in names
+        if name in predictions and not predictions[name].known_at(times)
+    }
+    if models is None:
+        names = tuple(name for name in names if name in predictions and name not in limits)
+    elif limits:
+        name, limit = next(iter(limits.items()))
+        raise ValueError(f"models must predict survival curves, but {name!r} {limit}.")
+    if not names:
+        raise ValueError("models must predict survival curves, but none does.")
+    return names

@@ -14,10 +14,9 @@ from cocensor.metrics import Metric
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.grid import ALL, Grid
-from cocensor.views.plots.choices import at_least_one
-from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line, Marks
-from cocensor.views.plots.panels import draw_second_axis, ticks_with_room, wrapped
-from cocensor.views.plots.style import MARKERS, PLAUSIBLE, ZERO, Look
+from cocensor.views.plots.curve_panels import AT_ZERO, CurvePanel, Guide, Line, Marks
+from cocensor.views.plots.panels import at_least_one, draw_second_axis, ticks_with_room, wrapped
+from cocensor.views.plots.style import MARKERS, PLAUSIBLE, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +34,7 @@ _RATIOS = (1.0, 2.0, 5.0, 10.0, 0.5, 3.0, 1.5, 20.0, 0.2, 1.2, 0.8)
 _ROUNDING = 1e-6
 _MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
 _OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
+_TOGETHER: dict[str, Any] = {"markersize": 8.0, "markerfacecolor": "0.75"}
 
 
 class GridLine(NamedTuple):
@@ -54,17 +54,13 @@ def lines_of(
     family: str | None,
     line: str | Sequence[str] | None,
 ) -> dict[str, GridLine]:
-    """By family; the last is "hazard_ratio", after dropout, of everybody, if there are scores over it.
-
-    With ``line``, by whose hazard ratio moves.
-    """
+    """By family, the last of everybody's hazard ratio after dropout if scored; with ``line``, by whose ratio moves."""
     grid, after = sensitivity.over_tau, sensitivity.over_ratio
     by_tau, over_ratios = grid.leaders(metric, adjustment), dict[str, GridLine]()
     label = sensitivity.evaluation.results[adjustment].label
     if after is not None and adjustment in after.answers:
         for name in after.leaders(metric, adjustment):
-            axis = partial(draw_ratio_axis, after.points)
-            title = wrapped(f"{label}, after dropout: {name}")
+            title, axis = wrapped(f"{label}, after dropout: {name}"), partial(draw_ratio_axis, after.points)
             over_ratios[name] = GridLine(after, name, title, 1.0, axis)
     if not (by_tau if line is None else over_ratios):
         raise ValueError(
@@ -75,18 +71,17 @@ def lines_of(
         for name in names:
             check_choice(name, "line", tuple(over_ratios))
         return {name: over_ratios[name] for name in names}
-    families = (*by_tau, *([HAZARD_RATIO] if ALL in over_ratios else []))
-    if family is not None:
-        check_choice(family, "family", families)
-    taus = [0.0, *(tau for points in by_tau.values() for tau in points)]
+    lines, taus = dict[str, GridLine](), [0.0, *(tau for points in by_tau.values() for tau in points)]
     limits = min(taus) - 0.05, max(taus) + 0.05
-    chosen = {}
-    for name in families if family is None else (family,):
+    for name in by_tau:
         axis = partial(_draw_tau_axis, sensitivity, name, adjustment, limits)
-        chosen[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
-        if name == HAZARD_RATIO:
-            chosen[name] = over_ratios[ALL]
-    return chosen
+        lines[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
+    if ALL in over_ratios:
+        lines[HAZARD_RATIO] = over_ratios[ALL]
+    if family is None:
+        return lines
+    check_choice(family, "family", tuple(lines))
+    return {family: lines[family]}
 
 
 def score_panel(
@@ -108,10 +103,10 @@ def score_panel(
         won = np.array([model in winners for winners in best])
         marks.append(Marks(model, at[won], scores[won], BEST))
         if model in ipcw:
-            marks.append(Marks(model, independence, ipcw[model], TICK))
-            marks.append(Marks(model, independence, ipcw[model], {"marker": marker, **_ON_TICK}))
-    turns = [turn.at for turn in grid.changes(metric, adjustment) if turn.family == line]
-    guides = [Guide("", at, None, CHANGE) for at in turns]
+            ticks = (TICK, {"marker": marker, **_ON_TICK})
+            marks += [Marks(model, independence, ipcw[model], look) for look in ticks]
+    turns = grid.changes(metric, adjustment)
+    guides = [Guide("", turn.at, None, CHANGE) for turn in turns if turn.family == line]
     return CurvePanel(lines, guides, title, ylabel=by.label, truth=truth, marks=marks, axis=axis)
 
 
@@ -136,11 +131,8 @@ def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: st
                 marks.append(Marks(model, ends, [0.0, 0.0], _MAY_BE))
     side = "above" if by.direction == "lower" else "below"
     label = by.label, f"minus that of {reference}", f"({side} 0: {reference} is better)"
-    zero, ylabel = Guide("", None, 0.0, ZERO), "\n".join(map(wrapped, label))
-    return CurvePanel(lines, [zero], title, ylabel=ylabel, marks=marks, axis=axis)
-
-
-# --- the axes -----------------------------------------------------------------------------------------------
+    ylabel = "\n".join(map(wrapped, label))
+    return CurvePanel(lines, [AT_ZERO], title, ylabel=ylabel, marks=marks, axis=axis)
 
 
 def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
@@ -177,12 +169,11 @@ def _draw_tau_axis(
 def _draw_covariates(ax: Axes, benchmarks: CovariateBenchmarks) -> None:
     """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
     strongest, *others = benchmarks.benchmarks
-    looks: list[tuple[list[float], str, dict[str, Any]]] = [
+    for taus, label, look in (
         ([row.shrunken_tau for row in others], "other covariates", _OTHER),
-        ([benchmarks.together], "all covariates together", {"markersize": 8.0, "markerfacecolor": "0.75"}),
+        ([benchmarks.together], "all covariates together", _TOGETHER),
         ([strongest.shrunken_tau], f"strongest covariate: {escaped(strongest.name)}", {"markersize": 6.0}),
-    ]
-    for taus, label, look in looks:
+    ):
         if taus:
             heights, across = np.full(len(taus), 0.025), ax.get_xaxis_transform()
             ax.plot(taus, heights, transform=across, label=label, **(_MARK | look))
@@ -195,7 +186,7 @@ def _places(taus: FloatArray, logs: FloatArray) -> list[tuple[str, float]]:
         first -= 1
     while last < len(taus) - 1 and logs[last + 1] > logs[last]:
         last += 1
-    taus, logs, wanted = taus[first : last + 1], logs[first : last + 1], np.log(_RATIOS)
-    within = (wanted >= logs[0] - _ROUNDING) & (wanted <= logs[-1] + _ROUNDING)
-    at = np.interp(wanted, logs, taus)
-    return [(f"{ratio:g}", float(at[k])) for k, ratio in enumerate(_RATIOS) if within[k]]
+    known = slice(first, last + 1)
+    low, high = logs[first] - _ROUNDING, logs[last] + _ROUNDING
+    ratios = [ratio for ratio in _RATIOS if low <= np.log(ratio) <= high]
+    return [(f"{ratio:g}", float(np.interp(np.log(ratio), logs[known], taus[known]))) for ratio in ratios]

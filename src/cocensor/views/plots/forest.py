@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, as_tuple, check_choice, check_whole, escaped
+from cocensor._checks import FloatArray, as_tuple, check_whole, escaped
 from cocensor.inference.comparisons import Comparison
 from cocensor.metrics.base import label_without_time, time_in_label, time_in_name
 from cocensor.study.evaluation import Evaluation
@@ -19,12 +19,12 @@ from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
-from cocensor.views.plots.choices import at_least_one
-from cocensor.views.plots.panels import draw_panels, draw_second_axis, wrapped
+from cocensor.views.plots.panels import at_least_one, draw_panels, draw_second_axis, label_minus, wrapped
 from cocensor.views.plots.style import (
     MARKERS,
     PLAUSIBLE,
     ZERO,
+    Legend,
     Look,
     area,
     best_in_words,
@@ -87,13 +87,11 @@ class Marks:
 
 @dataclass(frozen=True, eq=False)
 class ForestPanel:
-    """Rows from top to bottom, with marks by what they are and at which time.
-
-    ``bars`` are bounds, with an interval that covers the true value where there is one, a colour and how opaque it is.
-    """
+    """Rows from top to bottom, with marks by what they are and at which time."""
 
     rows: tuple[str, ...]
     marks: dict[_Key, Marks]
+    #: Bounds, with an interval that covers the true value where there is one, a colour and how opaque it is.
     bars: Sequence[_Bar] = ()
     title: str = ""
     xlabel: str = ""
@@ -110,8 +108,7 @@ class ForestPanel:
         if self.zero:
             ax.axvline(0.0, **ZERO)
         for k, (bound, interval, (colour, alpha)) in enumerate(self.bars):
-            place: dict[str, Any] = {"left": bound.low, "height": 0.6, "linewidth": 0, "zorder": 1.5}
-            ax.barh(k, bound.width, color=colour, alpha=alpha, **place)
+            ax.barh(k, bound.width, 0.6, bound.low, color=colour, alpha=alpha, linewidth=0, zorder=1.5)
             if interval is not None and np.isfinite(interval).all():
                 ax.plot(interval, (k, k), **_WHISKER)
         for (_, at), marks in self.marks.items():
@@ -151,7 +148,7 @@ class ForestDisplay:
     """
 
     panels: dict[str, ForestPanel]
-    legend: list[tuple[str, Look]]
+    legend: Legend
     plausible: tuple[float, float] | None = None
 
     @classmethod
@@ -180,9 +177,7 @@ class ForestDisplay:
             A model: all scores minus that of this one.
         """
         by = metric_of(evaluation, metric)
-        if minus is not None:
-            check_choice(minus, "minus", evaluation.models)
-        label = by.label if minus is None else f"{by.label} minus that of {escaped(minus)}"
+        label = label_minus(by.label, minus, evaluation.models)
         looks = _looks(len(evaluation.models), 8.0)
         scored = [name for name, scores in evaluation.results.items() if scores.values[by.name]]
         panels = {}
@@ -221,9 +216,7 @@ class ForestDisplay:
         times = dict.fromkeys(by.at for by in shown)
         looks = dict(zip(times, _looks(len(times), 6.5), strict=True))
         unit = evaluation.data.time_axis.unit
-        legend: list[tuple[str, Look]] = [
-            (f"at {time_in_label(at, unit)}", look) for at, look in looks.items() if at is not None
-        ]
+        legend = [(f"at {time_in_label(at, unit)}", look) for at, look in looks.items() if at is not None]
         legend.append((best_in_words(evaluation.data.confidence_level), _GREY))
         if any(by.name in scores.reference for by in shown):
             legend.append(("Kaplan–Meier for everybody", _REFERENCE))
@@ -262,7 +255,7 @@ class ForestDisplay:
         by, level = bounds.metric, bounds.level
         own = {model: str(look["color"]) for model, look in zip(bounds.models, line_styles(), strict=False)}
         models = [name for name in bounds.models if np.isfinite(bounds[name].low)]
-        pairs = [(a, b) for a, b in bounds.pairs if np.isfinite(bounds[a, b].low)]
+        pairs = [pair for pair in bounds.pairs if np.isfinite(bounds[pair].low)]
         if not models:
             raise ValueError(f"bounds must have one that is known, but {bounds[bounds.models[0]].missing}.")
         legend = list[tuple[str, Look]]()
@@ -272,12 +265,10 @@ class ForestDisplay:
             for (name, under), marker in zip(evaluation.results.items(), cycle(MARKERS), strict=False):
                 look = {**_SCORE, "marker": marker}
                 legend.append((escaped(under.label), look))
-                scores[name, None] = Marks.of(
-                    [evaluation.score(model, metric, name, at=by.at).value for model in models], look
-                )
-                differences[name, None] = Marks.of(
-                    [evaluation.compare(a, b, metric, name, at=by.at).difference for a, b in pairs], look
-                )
+                values = [evaluation.score(model, metric, name, at=by.at).value for model in models]
+                gaps = [evaluation.compare(*pair, metric, name, at=by.at).difference for pair in pairs]
+                scores[name, None] = Marks.of(values, look)
+                differences[name, None] = Marks.of(gaps, look)
         legend.append(("whatever the dependence", area(*_OPEN)))
         if level is not None:
             whisker = {**_WHISKER, "linestyle": "-"}
@@ -286,17 +277,13 @@ class ForestDisplay:
         label = f"{wrapped(by.label)}\n({by.direction} is better)"
         panels = {"scores": ForestPanel(tuple(models), scores, bars, xlabel=label)}
         if pairs:
-            winners = [bounds.certain(a, b, level) for a, b in pairs]
-            if any(winners):
+            winners = {pair: bounds.certain(*pair, level) for pair in pairs}
+            if any(winners.values()):
                 certain = area(own[bounds.models[0]], _CERTAIN)
                 legend.append(("certain: colour of the better model", certain))
-            bars = [
-                _bar(bounds[pair], level, winner and own[winner])
-                for pair, winner in zip(pairs, winners, strict=True)
-            ]
-            label = wrapped(f"difference of the {by.label}", 28)
+            bars = [_bar(bounds[pair], level, best and own[best]) for pair, best in winners.items()]
             sign = "below" if by.direction == "lower" else "above"
-            label += f"\n({sign} 0: the first is better)"
+            label = f"{wrapped(f'difference of the {by.label}', 28)}\n({sign} 0: the first is better)"
             rows = tuple(f"{a} minus {b}" for a, b in pairs)
             panels["differences"] = ForestPanel(rows, differences, bars, xlabel=label, zero=True)
         return cls(panels, legend)
@@ -318,10 +305,8 @@ class ForestDisplay:
             How many covariates have a row, at most.
         """
         check_whole(most, "most", 1)
-        rows: list[tuple[str, float, tuple[float, float], float, Look]] = [
-            (row.name, row.tau, row.interval, row.shrunken_tau, _COVARIATE)
-            for row in benchmarks.benchmarks[:most]
-        ]
+        shown = benchmarks.benchmarks[:most]
+        rows = [(row.name, row.tau, tuple(row.interval), row.shrunken_tau, _COVARIATE) for row in shown]
         if n_left_out := len(benchmarks.benchmarks) - len(rows):
             rows.append((f"and {n_left_out} weaker", np.nan, _NONE, np.nan, _COVARIATE))
         rows.append(("all together", benchmarks.together, benchmarks.together_interval, np.nan, _TOGETHER))
@@ -329,18 +314,16 @@ class ForestDisplay:
             rows.append((f"{times} × {benchmarks.strongest.name}", tau, _NONE, np.nan, _TIMES))
         names, taus, intervals, shrunken, looks = zip(*rows, strict=True)
         low, high = np.array(intervals).T
-        marks: dict[_Key, Marks] = {
-            ("tau", None): Marks(np.array(taus), low, high, looks),
-            ("shrunken", None): Marks.of(shrunken, _SHRUNKEN),
-        }
-        label = "induced Kendall's τ of event and dropout"
-        level = level_in_words(benchmarks.confidence_level)
-        legend: list[tuple[str, Look]] = [
-            (f"τ if left out, {level} interval", {**_GREY, "linestyle": "-", "linewidth": 2.0}),
+        dots = Marks(np.array(taus), low, high, looks)
+        marks: dict[_Key, Marks] = {("tau", None): dots, ("shrunken", None): Marks.of(shrunken, _SHRUNKEN)}
+        panel = ForestPanel(names, marks, xlabel="induced Kendall's τ of event and dropout", zero=True)
+        left_out = f"τ if left out, {level_in_words(benchmarks.confidence_level)} interval"
+        legend = [
+            (left_out, {**_GREY, "linestyle": "-", "linewidth": 2.0}),
             ("shrunk for noise", _SHRUNKEN),
             ("multiples of the strongest", _TIMES),
         ]
-        return cls({"": ForestPanel(names, marks, xlabel=label, zero=True)}, legend, benchmarks.range)
+        return cls({"": panel}, legend, benchmarks.range)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
         """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list."""
@@ -360,9 +343,8 @@ class ForestDisplay:
             ax.set_xlim(*ax.get_xlim())
             induced = [(f"{ratio:g}", induced_tau(ratio, ratio)) for ratio in _HIDDEN]
             places = [("1", 0.0), *((text, sign * tau) for text, tau in induced for sign in (1, -1))]
-            draw_second_axis(
-                ax, "hazard ratio per SD of a hidden factor (left of 1: inverted on dropout)", places
-            )
+            label = "hazard ratio per SD of a hidden factor (left of 1: inverted on dropout)"
+            draw_second_axis(ax, label, places)
 
 
 def _bar(bound: Bound, level: float | None, colour: str | None) -> _Bar:

@@ -1,4 +1,4 @@
-"""Panels side by side, and the ticks of their axes."""
+"""Panels side by side, what has one, and the ticks of their axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cocensor._checks import escaped
+from cocensor._checks import as_tuple, check_choice, escaped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,12 +35,21 @@ def draw_panels(
 ) -> Axes | list[Axes]:
     """Draw each panel into an axes of its own, given or of a new figure in rows of up to three; one legend serves all.
 
-    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches;
-    it grows by the lines of text that a panel has below its axis.
+    ``size`` is that of a panel, in inches, without the lines of text that it has below its axis.
     """
-    figure, axes = (
-        _new_figure(len(panels), size, share_y, lines_below) if ax is None else (None, list(np.ravel(ax)))
-    )
+    rows = -(-len(panels) // _COLUMNS)
+    columns = -(-len(panels) // rows)  # with as few gaps as may be
+    figure, axes = None, list(np.ravel(ax))
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        width, height = size or (_ALONE if len(panels) == 1 else _AMONG_OTHERS)
+        whole = (width * columns, (height + lines_below * LINE) * rows)
+        how: dict[str, Any] = {"sharey": share_y, "squeeze": False, "layout": "constrained"}
+        figure, grid = plt.subplots(rows, columns, figsize=whole, **how)
+        axes = list(grid.flat[: len(panels)])
+        for unused in grid.flat[len(panels) :]:
+            unused.remove()
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
     for own, draw in zip(axes, panels, strict=True):
@@ -50,37 +59,31 @@ def draw_panels(
         axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
     else:
         for k, own in enumerate(axes):
-            if k % _shape(len(axes))[1]:
+            if k % columns:
                 own.set_ylabel("")
         _legend_below(figure, axes)
     return axes if len(axes) > 1 else axes[0]
 
 
+def at_least_one(names: str | Sequence[str] | None, name: str, usual: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names that an argument has, one or several, or the usual ones; none is refused."""
+    chosen = tuple(usual) if names is None else as_tuple(names, name, str)
+    if not chosen:
+        raise ValueError(f"{name} is empty: at least one is needed.")
+    return chosen
+
+
+def label_minus(label: str, minus: str | None, models: tuple[str, ...]) -> str:
+    """The label of values of models, or of these minus those of one of them."""
+    if minus is None:
+        return label
+    check_choice(minus, "minus", models)
+    return f"{label} minus that of {escaped(minus)}"
+
+
 def wrapped(name: str, width: int = 34) -> str:
     """A name in lines that a panel among others has room for."""
     return fill(escaped(name), width)
-
-
-def _shape(n: int) -> tuple[int, int]:
-    """Rows and columns of n panels, at most three of the latter, with as few gaps as may be."""
-    rows = -(-n // _COLUMNS)
-    return rows, -(-n // rows)
-
-
-def _new_figure(
-    n: int, size: tuple[float, float] | None, share_y: bool, lines_below: int
-) -> tuple[Figure | None, list[Axes]]:
-    import matplotlib.pyplot as plt
-
-    rows, columns = _shape(n)
-    width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
-    whole = (width * columns, (height + lines_below * LINE) * rows)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained"
-    )
-    for unused in grid.flat[n:]:
-        unused.remove()
-    return figure, list(grid.flat[:n])
 
 
 def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
@@ -115,16 +118,16 @@ def ticks_with_room(ax: Axes, ticks: Iterable[Tick]) -> list[Tick]:
     """The ticks within the limits of x that would not touch one named before them."""
     low, high = ax.get_xlim()
     across, dpi = ax.get_xaxis_transform(), ax.figure.dpi
-    kept: list[tuple[Tick, float]] = []
+    kept = dict[Tick, float]()
     for text, at in ticks:
         inches = across.transform((at, 0.0))[0] / dpi
-        apart = all(
-            abs(inches - place) >= _TICK_GAP + 0.5 * _TICK_LETTER * (len(text) + len(other))
-            for (other, _), place in kept
+        apart = (
+            abs(inches - place) - 0.5 * _TICK_LETTER * (len(text) + len(other)) >= _TICK_GAP
+            for (other, _), place in kept.items()
         )
-        if low <= at <= high and apart:
-            kept.append(((text, at), inches))
-    return [tick for tick, _ in kept]
+        if low <= at <= high and all(apart):
+            kept[text, at] = inches
+    return list(kept)
 
 
 def draw_second_axis(ax: Axes, label: str, ticks: Iterable[Tick]) -> None:

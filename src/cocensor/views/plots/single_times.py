@@ -28,12 +28,9 @@ def calibration_panels(
     curves: Mapping[str, CalibrationCurve], time: str, adjustment: str, band: BandKind
 ) -> dict[str, CurvePanel]:
     """A panel per model, all with one scale: above all risks, though not above all intervals."""
-    risks = [
-        risk
-        for curve in curves.values()
-        for risk in (curve.predicted, curve.observed, curve.groups.predicted, curve.groups.observed)
-    ]
-    top = min(1.02, 1.12 * float(np.nanmax(np.concatenate(risks))))
+    drawn = [part for curve in curves.values() for part in (curve, curve.groups)]
+    risks = [np.nanmax(np.concatenate((part.predicted, part.observed))) for part in drawn]
+    top = min(1.02, 1.12 * float(max(risks)))
     guides = [
         Guide("as predicted", (0.0, top), (0.0, top), THIN),
         Guide("", None, 0.0, {"color": "black", "linewidth": 0.6, "zorder": 1}),
@@ -42,7 +39,7 @@ def calibration_panels(
     for model, curve in curves.items():
         groups, whole = curve.groups, band == "simultaneous"
         limits = (curve.band_low, curve.band_high) if whole else (curve.low, curve.high)
-        within = groups.low, groups.high
+        within = (groups.low, groups.high) if band else None
         ratio, slope = (number(estimate.value, 2) for estimate in (curve.observed_expected, curve.slope))
         panels[model] = CurvePanel(
             {model: Line(curve.predicted, curve.observed, limits if band else None, look={"linestyle": "-"})},
@@ -50,7 +47,7 @@ def calibration_panels(
             f"{wrapped(model)}\nICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}",
             xlabel=f"predicted risk by {time}",
             ylabel=f"observed risk\n{adjustment}",
-            marks=[Marks(model, groups.predicted, groups.observed, GROUP, within if band else None)],
+            marks=[Marks(model, groups.predicted, groups.observed, GROUP, within)],
             histogram=(curve.counts, curve.edges),
             xlim=(0.0, top),
             ylim=(0.0, top),
@@ -118,10 +115,10 @@ def fit_panel(kind: str, cells: FitCells, periods: Sequence[str], model: str) ->
     lines, marks = dict[str, Line](), list[Marks]()
     for k, (period, marker) in enumerate(zip(periods, cycle(MARKERS), strict=False)):
         x = np.arange(1.0, len(ratio) + 1) + 0.15 * (k - 0.5 * (len(periods) - 1))
-        y, *limits = (np.minimum(values[:, k], _HIGHEST) for values in (ratio, low, high))
+        y, lower, upper = (np.minimum(values[:, k], _HIGHEST) for values in (ratio, low, high))
         look = {"marker": marker, "markersize": 4.0, "linestyle": "none", "clip_on": False}
         lines[period] = Line(x, y, look=look)
-        marks.append(Marks(period, x, y, {"linestyle": "none"}, (limits[0], limits[1])))
+        marks.append(Marks(period, x, y, {"linestyle": "none"}, (lower, upper)))
     cut = f", cut at {_HIGHEST:g}" if (np.nan_to_num(high) > _HIGHEST).any() else ""
     return CurvePanel(
         lines,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, cycle, repeat
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
 from cocensor.inference.estimates import Estimates
@@ -20,6 +18,8 @@ Limits = tuple[FloatArray, FloatArray]
 BandKind = Literal["pointwise", "simultaneous"] | None
 #: How a line or a dot differs from a plain one, in Matplotlib's words.
 Look = Mapping[str, Any]
+#: What looks mean.
+Legend = Sequence[tuple[str, Look]]
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -32,44 +32,24 @@ ZERO: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "zorder": 1}
 THIN: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 1}
 THICK: dict[str, Any] = {"color": "0.6", "linewidth": 2.5, "zorder": 2}
 #: From which to which τ dependence is held plausible.
-PLAUSIBLE: dict[str, Any] = {
-    "color": "#F0E442",
-    "alpha": 0.2,
-    "linewidth": 0,
-    "zorder": 0,
-    "label": "plausible range of τ",
-}
+PLAUSIBLE: Look = {"color": "#F0E442", "alpha": 0.2, "lw": 0, "zorder": 0, "label": "plausible range of τ"}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
     """A colour and a line style for one line after the other; no pair comes twice in the first 36."""
-    for i in count():
-        turn = i // len(_COLOURS)
-        yield {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[(i + turn) % len(_STYLES)]}
+    for turn in count():
+        for k, colour in enumerate(_COLOURS):
+            yield {"color": colour, "linestyle": _STYLES[(k + turn) % len(_STYLES)]}
 
 
 def markers() -> Iterator[str]:
     """A marker for one line after the other, which changes when the colours come again."""
-    for i in count():
-        yield MARKERS[(i // len(_COLOURS)) % len(MARKERS)]
+    for marker in cycle(MARKERS):
+        yield from repeat(marker, len(_COLOURS))
 
 
-def shade(
-    ax: Axes,
-    x: FloatArray,
-    limits: Limits,
-    colour: str,
-    alpha: float = 0.15,
-    step: Literal["post"] | None = None,
-) -> None:
-    """Fill what lies between two limits; where one of them is missing, nothing."""
-    low, high = limits
-    if np.isfinite(low + high).any():
-        ax.fill_between(x, low, high, step=step, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
-
-
-def explain(ax: Axes, legend: Iterable[tuple[str, Look]]) -> None:
+def explain(ax: Axes, legend: Legend) -> None:
     """Say in the legend what looks mean."""
     for label, look in legend:
         ax.plot([], [], label=label, **{"linestyle": "none"} | dict(look))
