@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from glob import glob
@@ -19,13 +18,14 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import IntArray, listed, refuse_column, row_blocks
-from cocensor.data.files import first_sentence
+from cocensor.data.files import refusing
 from cocensor.data.ids import Identified
 from cocensor.data.tables import Table, is_text, may_be_id, repeated
 from cocensor.scale.scan import Keys, hashed
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_UNREADABLE = "cannot be read as a Parquet file"
 _SUFFIXES = (".parquet", ".parq", ".pq")
 # Bytes read at once of a column: without, the compressed columns of whole row groups would be held.
 _BUFFER = 2**18
@@ -180,7 +180,7 @@ class Files(Identified):
         for file, (begin, end) in zip(self.files, pairwise(self.starts.tolist()), strict=True):
             if end <= start or begin >= stop:
                 continue
-            with _refusing(file.path):
+            with refusing(f"{file.path} {_UNREADABLE}"):
                 fragment = _fragment(file.absolute)
                 if _group_sizes(fragment) != file.groups:
                     raise ValueError(f"{file.path} has changed since the scan began.")
@@ -287,7 +287,7 @@ def _group_sizes(fragment: Any) -> tuple[int, ...]:
 
 def _footer(path: str, absolute: str) -> tuple[tuple[int, ...], dict[str, Any]]:
     """Return the numbers of rows of a file's row groups, and its columns with their types."""
-    with _refusing(path):
+    with refusing(f"{path} {_UNREADABLE}"):
         fragment = _fragment(absolute)
         schema = fragment.physical_schema
         for twice in repeated(schema.names):
@@ -308,17 +308,6 @@ def _batches(group: Any, n_rows: int, names: list[str], size: int) -> Iterator[A
     lots = [names[k : k + _COLUMNS_AT_ONCE] for k in range(0, len(names), _COLUMNS_AT_ONCE)]
     columns = [column.combine_chunks() for lot in lots for column in scanner(columns=lot).to_table().columns]
     yield pa.RecordBatch.from_arrays(columns, names)
-
-
-@contextmanager
-def _refusing(path: str) -> Iterator[None]:
-    """Name a file that pyarrow cannot read."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as a Parquet file: {first_sentence(error)}.") from None
 
 
 def _in_words(given: Any) -> str:
