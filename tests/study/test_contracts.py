@@ -236,7 +236,7 @@ def test_views_fit_nothing(asked, fits, tmp_path):
 #: Where words are read, by file and function, and why they may be.
 ALLOWED = {
     ("_checks.py", "naming"): "whether what a user's model raised ends as a sentence does",
-    ("data/files.py", "first_sentence"): "of what pyarrow says, the first sentence is passed on",
+    ("data/files.py", "refusing"): "of what pyarrow says, the first sentence is passed on",
     ("study/lookup.py", "_named"): "a label that a user gave is looked for among labels",
     ("views/plots/forest.py", "from_metrics"): "what is called alike but for its time shares a panel",
     ("views/text/names.py", "metrics_in_words"): "what is called alike but for its time is named once",

@@ -158,7 +158,7 @@ def _parsed(content: bytes, separator: str, decimal: str = ".", texts: Sequence[
     from pyarrow import csv
 
     types = dict.fromkeys(texts, pa.string())
-    with _in_words("it cannot be read as CSV"):
+    with refusing("it cannot be read as CSV"):
         return csv.read_csv(
             pa.BufferReader(content),
             # One block: a column's type is inferred from all of its values.
@@ -202,7 +202,7 @@ def _parquet(content: bytes) -> Any:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with _in_words("it starts as a Parquet file, but cannot be read"):
+    with refusing("it starts as a Parquet file, but cannot be read"):
         file = parquet.ParquetFile(pa.BufferReader(content))
         limit, size = _SHARE * memory(), 0
         most: Counter[str] = Counter()
@@ -239,19 +239,15 @@ def _texts_size(content: bytes, names: list[str]) -> int:
 
 
 @contextmanager
-def _in_words(what: str) -> Iterator[None]:
-    """Say in one sentence ``what`` pyarrow cannot do."""
+def refusing(what: str) -> Iterator[None]:
+    """Say in one sentence ``what`` pyarrow cannot do, and the first sentence of why."""
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{what}: {first_sentence(error)}.") from None
-
-
-def first_sentence(error: Exception) -> str:
-    """Return the first sentence of an error, without its full stop."""
-    return " ".join(str(error).split()).split(". ")[0].rstrip(".")
+        why = " ".join(str(error).split()).split(". ")[0].rstrip(".")
+        raise ValueError(f"{what}: {why}.") from None
 
 
 def _first_sheet(content: bytes) -> tuple[bytes, dict[str, str]]:

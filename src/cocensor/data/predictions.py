@@ -399,19 +399,15 @@ class _DrawnPredictions(Predictions):
 
     @property
     def alike(self) -> bool:
-        """Whether all subjects share one row of the table."""
         return self._everyone.alike
 
     def taken(self, rows: AnyRows) -> _DrawnPredictions:
-        """Return the curves of some of the subjects drawn."""
         return _DrawnPredictions(self._everyone, self._rows[rows])
 
     def changed(self, **values: Any) -> _DrawnPredictions:
-        """Return the draw from the curves of all with some values changed."""
         return _DrawnPredictions(self._everyone.changed(**values), self._rows)
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
-        """Return probabilities of some ``rows`` at ``times``."""
         return self._everyone.read(times, self._rows[rows])
 
 

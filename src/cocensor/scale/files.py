@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from glob import glob
@@ -19,13 +18,14 @@ import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import IntArray, listed, refuse_column, row_blocks
-from cocensor.data.files import first_sentence
+from cocensor.data.files import refusing
 from cocensor.data.ids import Identified
 from cocensor.data.tables import Table, repeated
 from cocensor.scale.scan import Keys, hashed
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_UNREADABLE = "cannot be read as a Parquet file"
 _SUFFIXES = (".parquet", ".parq", ".pq")
 # Bytes read at once of a column: without, the compressed columns of whole row groups would be held.
 _BUFFER = 2**18
@@ -116,7 +116,7 @@ class Files(Identified):
         files = list[File]()
         alike: dict[tuple[Any, ...], dict[str, Any]] = {}
         for k in sorted(range(len(paths)), key=lambda k: natural(absolute[k])):
-            with _refusing(paths[k]):
+            with refusing(f"{paths[k]} {_UNREADABLE}"):
                 fragment = _fragment(absolute[k])
                 schema = fragment.physical_schema
                 for twice in repeated(schema.names):
@@ -203,7 +203,7 @@ class Files(Identified):
         for file, (begin, end) in zip(self.files, pairwise(self.starts.tolist()), strict=True):
             if end <= start or begin >= stop:
                 continue
-            with _refusing(file.path):
+            with refusing(f"{file.path} {_UNREADABLE}"):
                 fragment = _fragment(file.absolute)
                 if tuple(group.num_rows for group in fragment.row_groups) != file.groups:
                     raise ValueError(f"{file.path} has changed since the scan began.")
@@ -286,12 +286,3 @@ def _batches(group: Any, n_rows: int, names: list[str], size: int) -> Iterator[A
     yield pa.RecordBatch.from_arrays(columns, names)
 
 
-@contextmanager
-def _refusing(path: str) -> Iterator[None]:
-    """Name a file that pyarrow cannot read."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as a Parquet file: {first_sentence(error)}.") from None
