@@ -284,5 +284,3 @@ def _batches(group: Any, n_rows: int, names: list[str], size: int) -> Iterator[A
     lots = [names[k : k + _COLUMNS_AT_ONCE] for k in range(0, len(names), _COLUMNS_AT_ONCE)]
     columns = [column.combine_chunks() for lot in lots for column in scanner(columns=lot).to_table().columns]
     yield pa.RecordBatch.from_arrays(columns, names)
-
-
