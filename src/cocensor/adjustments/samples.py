@@ -91,11 +91,15 @@ class Samples:
     ) -> Iterator[tuple[dict[Any, Predicted], Fitted, EventWeights]]:
         """Models that share a fit, this fit, and their weights; one group of models after the other."""
         if isinstance(adjustment, Fitted):
-            yield dict(predictions), adjustment, adjustment.weights(self.test.y, grid, self.test.x)
+            yield dict(predictions), adjustment, self.weights(adjustment, grid)
             return
         for models in self.groups(adjustment, predictions):
             fitted = self.fit(adjustment, models)
-            yield models, fitted, fitted.weights(self.test.y, grid, self.test.x)
+            yield models, fitted, self.weights(fitted, grid)
+
+    def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
+        """The weights of the test subjects."""
+        return fitted.weights(self.test.y, grid, self.test.x)
 
 
 @dataclass(frozen=True, eq=False)
