@@ -172,7 +172,11 @@ def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> 
 
 
 def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
-    """Where the interval holds 0: stretches in order, which hold a point of true equality with the confidence level."""
+    """Where the interval holds 0: stretches in their order.
+
+    Where two models are truly equal at one point within the grid, it lies in one of them with a chance of the
+    confidence level, give or take what straight lines do not follow.
+    """
     return tuple(stretch for _, _, stretch in _undecided(curve))
 
 

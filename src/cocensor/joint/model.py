@@ -269,7 +269,8 @@ class JointModel:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
         p = self.event.beta.size
         if not p:
-            return np.empty(((1 if X is None else len(X)) if n is None else n, 0))
+            given = 1 if X is None else len(X)
+            return np.empty((given if n is None else n, 0))
         if X is None:
             raise ValueError(f"{name} is needed: the model has {p} covariates.")
         if isinstance(X, Design):
