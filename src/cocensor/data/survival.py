@@ -51,7 +51,7 @@ class Survival:
 
     With latent event time :math:`E_i` and dropout time :math:`C_i`, a subject shows :math:`t_i = \min(E_i, C_i)` and
     :math:`\delta_i = 1[E_i \le C_i]`. A censored subject may be marked as *administratively* censored (end of the
-    study): then only :math:`C_i > t_i` is known of its dropout, and the end of the study is independent of E and C.
+    study): then only :math:`C_i > t_i` is known of its dropout, and that end is taken to be independent of E and C.
 
     Parameters
     ----------

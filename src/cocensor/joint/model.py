@@ -320,8 +320,9 @@ def _decoded(kind: Any, value: Any) -> Any:
     if origin is np.ndarray:
         return np.array(_decoded(list, value), dtype=np.float64)
     if origin is tuple:
-        kinds = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else arguments
-        return tuple(_decoded(*pair) for pair in zip(kinds, _decoded(list, value), strict=True))
+        items = _decoded(list, value)
+        kinds = [arguments[0]] * len(items) if arguments[-1] is Ellipsis else arguments
+        return tuple(_decoded(*pair) for pair in zip(kinds, items, strict=True))
     if origin is Mapping:
         of_key, of_item = arguments
         return {_decoded(of_key, key): _decoded(of_item, item) for key, item in _decoded(list, value)}
