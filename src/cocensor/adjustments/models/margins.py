@@ -128,7 +128,7 @@ class _ImputedFromMargins(EventWeights):
         r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
-        (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
+        (:class:`_Chance`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.influence.PullBack`).
         """
         pull = self.fitted.pull
