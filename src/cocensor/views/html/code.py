@@ -94,7 +94,8 @@ def _sensitivity(sensitivity: Sensitivity) -> list[str]:
     arguments = [f"{families=}", f"taus={list(grid.points)!r}", f"adjustments={list(grid.answers)!r}"]
     if after is not None:
         arguments.append(f"hazard_ratios={list(after.points)!r}")
-        if {*after.lines[1:]} not in (set(), {*sensitivity.evaluation.data.samples.y_test.reasons}):
+        lines = set(after.lines[1:])
+        if lines and lines != set(sensitivity.evaluation.data.samples.y_test.reasons):
             arguments.append("hazard_ratio_by=groups")
     if plausible.origin == "asked":
         arguments.append(f"plausible={(plausible.low, plausible.high)!r}")
