@@ -44,9 +44,8 @@ def code(report: Report) -> str:
     end = "times=times" if data.horizon.by == "times" else f"horizon={data.horizon.time!r}"
     by_origin = {"selected": '"select"', "independence": "None", "unused": "None"}
     copula = by_origin.get(data.assumed.origin) or _from_tau(data.assumed.copula)
-    intervals = (
-        "" if data.confidence_level == DEFAULT_LEVEL else f", confidence_level={data.confidence_level!r}"
-    )
+    level = data.confidence_level
+    intervals = "" if level == DEFAULT_LEVEL else f", confidence_level={level!r}"
     adjustments, own = _adjustments(evaluation)
     own += [metric.name for metric in data.metrics if metric.family not in metric_names()]
     lines = ["import cocensor as cc", ""]
