@@ -183,6 +183,10 @@ def test_bad_predictions(estimate, times, parts):
             lambda: cc.brier_skill_score(Y, Y, P, TIMES, reference="copula_graphic"),
             ("copula", "'copula_graphic'"),
         ),
+        (
+            lambda: cc.brier_skill_score(Y, Y, P, TIMES, adjustment="imputation", reference="copula_graphic"),
+            ("copula", "'copula_graphic'"),
+        ),
         (lambda: cc.time_grid(Y, horizon="max"), ("horizon", "'max'")),
         (lambda: cc.time_grid(Y, horizon={"risk": 0.1}), ("horizon", "'risk'")),
         (lambda: cc.time_grid(Y, horizon={"at_risk": 2.0}), ("horizon", "is 2")),

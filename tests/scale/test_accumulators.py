@@ -204,3 +204,7 @@ def test_memory_does_not_grow_with_the_number_of_subjects(monkeypatch):
     assert (few[0].data.whole.n, many[0].data.whole.n) == (16_000, 96_000)
     # One more part would be as much: 4,000 subjects at 12 times of two models in double precision.
     assert many[1] - few[1] < 4000 * 12 * 2 * 8
+
+
+def test_sums_without_errors_have_no_covariance_even_of_nobody():
+    assert accumulator_of(METRICS[0], GRID, ("m",), 300, with_errors=False).covariance is None

@@ -424,10 +424,9 @@ def survival_roc_curve(given: Given, *, confidence_level: float | None = 0.95, *
         shares = np.array([value.profile.y if value.profile else nothing for value in values.values()])
         low, high = np.full((2, *shares.shape), np.nan)
         if confidence_level is not None:
+            functionals = metric.profile_functionals(status, models)
             try:
-                rows = batched_rows(
-                    status, metric.profile_functionals(status, models), request.samples.y_test
-                )
+                rows = batched_rows(status, functionals, request.samples.y_test)
             except ValueError as error:
                 raise ValueError(f"confidence_level must be None: {error}") from error
             names = tuple(map(str, range(shares.size)))

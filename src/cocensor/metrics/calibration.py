@@ -321,8 +321,10 @@ def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
         z, all_z = (counted - centre) / spread, (x - centre) / spread
         for df in range(min(DF, distinct - 1), 0, -1):
             knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
+            if np.unique(knots).size < knots.size:
+                continue
             columns = Basis(knots).values(z)
-            if np.unique(knots).size == knots.size and _least_share(columns.T @ columns) > _LEAST_SHARE:
+            if _least_share(columns.T @ columns) > _LEAST_SHARE:
                 yield partial(_spline, Basis(knots).orthonormal(z), centre, spread)
     yield lambda at: np.ones((at.size, 1))
 

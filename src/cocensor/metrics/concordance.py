@@ -315,10 +315,10 @@ def _of_steps(
 
 def _steps(status: EventWeights, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
-    before = np.empty(0), np.zeros(status.n)
+    before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
-        if tile.columns.start == 0:
-            before = tile.event_free[:, 0] + tile.event[:, 0], before[1]
+        if before is None:
+            before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
         yield _Steps(tile, before)
         before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
 

@@ -275,9 +275,8 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
     if starts.size < 2:
-        return {
-            "missing": f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
-        }
+        why = f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects."
+        return {"missing": why}
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
     covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)
@@ -327,9 +326,8 @@ class Spread:
                 at = np.minimum((curve > level).sum(axis=1), times.size)
                 above, below = curve[every, at - 1], curve[every, at]
                 self.node[rows, c] = at
-                self.share[rows, c] = np.divide(
-                    above - level, above - below, out=np.ones(at.size), where=below <= level
-                )
+                whole, reached = np.ones(at.size), below <= level
+                self.share[rows, c] = np.divide(above - level, above - below, out=whole, where=reached)
 
     def add(self, rows: Rows, a: FloatArray, b: FloatArray) -> None:
         """Add the weights (subjects, times) of some subjects."""

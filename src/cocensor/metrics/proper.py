@@ -236,8 +236,9 @@ def brier_skill_score(
     if reference != "kaplan_meier":
         copula: Any = reference
         if reference == "copula_graphic":
-            chosen = request.chosen
-            copula = getattr(chosen.adjustment if isinstance(chosen, Fitted) else chosen, "copula", None)
+            asked: Any = how.get("adjustment")  # one by name has the copula that is named, or none
+            own = getattr(asked.adjustment if isinstance(asked, Fitted) else asked, "copula", None)
+            copula = own if how.get("copula") is None else how["copula"]
         if copula is None or isinstance(copula, str | type):
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
         margin = CopulaGraphic(assumed_copula(copula))

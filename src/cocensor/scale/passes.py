@@ -329,8 +329,9 @@ class MeanOfLosses:
     @property
     def covariance(self) -> FloatArray | None:
         """The covariance of the own parts of all subjects, by model."""
-        scale = (self.moments.n / self.normaliser) ** 2
-        return self.moments.covariance * scale if self.with_errors else None
+        if not self.with_errors:
+            return None
+        return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
 
     def _add(self, normaliser: float, values: Mapping[str, MetricValue]) -> None:
         self.normaliser += normaliser

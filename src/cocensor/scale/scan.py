@@ -305,10 +305,10 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
         named = [(x, f"{name} covariates") for name, (_, _, x) in zip(names, parts, strict=True)]
         tables = chosen_covariates("all", named)
     edges = pairwise(np.cumsum([0, *(len(y) for _, y, _ in parts)]))
-    batches = [
-        Batch(rows := np.arange(*edge), y, x, models, hashed(rows))
-        for (models, y, _), x, edge in zip(parts, tables, edges, strict=True)
-    ]
+    batches = []
+    for (models, y, _), x, edge in zip(parts, tables, edges, strict=True):
+        rows = np.arange(*edge)
+        batches.append(Batch(rows, y, x, models, hashed(rows)))
     return ChunkScan(batches, () if tables[0] is None else tables[0].labels, notes)
 
 

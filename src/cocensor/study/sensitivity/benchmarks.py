@@ -131,8 +131,9 @@ def plausible_tau(
             notes.append(few)
     margins: tuple[WhichMargin, ...] = ("event", "dropout")
     fits = [_effects(margin, Z, outcomes, notes) for margin in margins]
-    # All by margin: estimates and shrunken ones (2, p), influence (2, n, p).
-    estimates, influence, shrunk, sizes = (np.array(part) for part in zip(*fits, strict=True))
+    # By margin; influence stays two arrays (n, p), which may be large.
+    by_margin, influence, by_shrunken, sizes = zip(*fits, strict=True)
+    estimates, shrunk = np.array(by_margin), np.array(by_shrunken)
     covariates = hidden_factor.covariates_of(Z, [encoding.columns[encoding.sources[k][0]] for k in kept])
     everyone, pairs = hidden_factor.pair_differences(Z)
     draws = _drawn(covariates, everyone, pairs, estimates, influence, n_resamples, seed, progress)
@@ -157,7 +158,7 @@ def plausible_tau(
         together,
         interval_together,
         # No estimate of it may be below what it is never below.
-        max(everyone.aligned(*(sizes[:, None] * estimates)), abs(together)),
+        max(everyone.aligned(*(np.array(sizes)[:, None] * estimates)), abs(together)),
         len(outcomes),
         counts["event"],
         counts["dropout"],
@@ -218,20 +219,20 @@ def _drawn(
     everyone: Contrasts,
     pairs: tuple[IntArray, IntArray],
     estimates: FloatArray,
-    influence: FloatArray,
+    influence: Sequence[FloatArray],
     n_resamples: int,
     seed: int,
     progress: Progress | None,
 ) -> FloatArray:
     """By resample the τ of every covariate, and of all together."""
-    n, rng = influence.shape[1], np.random.default_rng(seed)
+    n, rng = len(influence[0]), np.random.default_rng(seed)
     spread = np.column_stack([covariate.spread for covariate in covariates])
     taus = np.empty((n_resamples, len(covariates) + 1))
     for rows in row_blocks(n_resamples, max(n, len(everyone.weights))):
         size = rows.stop - rows.start
         counts = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)])
         weights = counts / n
-        effects = estimates[:, None] + weights @ influence
+        effects = estimates[:, None] + np.stack([weights @ of_margin for of_margin in influence])
         spreads = weights @ spread
         for k, covariate in enumerate(covariates):
             taus[rows, k] = spreads[:, k] * covariate.contrasts.taus(*effects[:, :, covariate.places])

@@ -228,9 +228,8 @@ class Grid:
                     # Where the two scores cross; in the middle, if one of them has no score at one end.
                     scores = [self.values(line, point, metric, adjustment) for point in (points[-1], beyond)]
                     first, last = (values.get(after, np.nan) - values.get(model, np.nan) for values in scores)
-                    share = (
-                        first / (first - last) if np.isfinite([first, last]).all() and first != last else 0.5
-                    )
+                    cross = np.isfinite([first, last]).all() and first != last
+                    share = first / (first - last) if cross else 0.5
                     below, above = self.position(points[-1]), self.position(beyond)
                     high = self.at_position(float(below + share * (above - below)))
                 ties = (other for other in best[points[0]] if other != model)
@@ -333,9 +332,8 @@ class Grid:
     ) -> Uncertainty:
         """The :func:`cocensor.inference.uncertainty` of a value whose point lies between ``low`` and ``high``."""
         curves = self.along(model, minus, metric, adjustment)
-        along_axis.check_range(
-            low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions]
-        )
+        points = [self.at_position(at) for curve in curves.values() for at in curve.positions]
+        along_axis.check_range(low, high, points)
         spread = along_axis.uncertainty(curves, self.position(low), self.position(high), line)
         return replace(spread, missing=tuple((name, self.at_position(at)) for name, at in spread.missing))
 

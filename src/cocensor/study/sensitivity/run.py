@@ -356,7 +356,8 @@ def _ratio_lines(by: Any, samples: Samples, ratios: Sequence[float]) -> tuple[Ra
         labels = as_labels(values.tolist(), "hazard_ratio_by")
         groups = check_groups(labels, "hazard_ratio_by")
         for group in groups if len(groups) > 1 else ():
-            lines[group] = {ratio: np.where(np.array(labels) == group, ratio, 1.0) for ratio in ratios}
+            members = np.array(labels) == group
+            lines[group] = {ratio: np.where(members, ratio, 1.0) for ratio in ratios}
         return lines, None
     if by is not None and not reasons:
         raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")

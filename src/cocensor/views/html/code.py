@@ -44,9 +44,8 @@ def code(report: Report) -> str:
     end = "times=times" if data.horizon.by == "times" else f"horizon={data.horizon.time!r}"
     by_origin = {"selected": '"select"', "independence": "None", "unused": "None"}
     copula = by_origin.get(data.assumed.origin) or _from_tau(data.assumed.copula)
-    intervals = (
-        "" if data.confidence_level == DEFAULT_LEVEL else f", confidence_level={data.confidence_level!r}"
-    )
+    level = data.confidence_level
+    intervals = "" if level == DEFAULT_LEVEL else f", confidence_level={level!r}"
     adjustments, own = _adjustments(evaluation)
     own += [metric.name for metric in data.metrics if metric.family not in metric_names()]
     lines = ["import cocensor as cc", ""]
@@ -94,7 +93,8 @@ def _sensitivity(sensitivity: Sensitivity) -> list[str]:
     arguments = [f"{families=}", f"taus={list(grid.points)!r}", f"adjustments={list(grid.answers)!r}"]
     if after is not None:
         arguments.append(f"hazard_ratios={list(after.points)!r}")
-        if {*after.lines[1:]} not in (set(), {*sensitivity.evaluation.data.samples.y_test.reasons}):
+        lines = set(after.lines[1:])
+        if lines and lines != set(sensitivity.evaluation.data.samples.y_test.reasons):
             arguments.append("hazard_ratio_by=groups")
     if plausible.origin == "asked":
         arguments.append(f"plausible={(plausible.low, plausible.high)!r}")

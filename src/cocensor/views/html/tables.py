@@ -221,18 +221,19 @@ def difference_tables(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _pair_row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
     """A pair; the leading model is what is subtracted."""
-    sign = -1 if pair.a == leader else 1
-    low, high = [sign * end for end in pair.confidence_interval(level)][::sign]
+    names, difference, (low, high) = (pair.a, pair.b), pair.difference, pair.confidence_interval(level)
+    if pair.a == leader:
+        names, difference, low, high = (pair.b, pair.a), -difference, -high, -low
     digits = max(_DIGITS, decimals(pair.standard_error))
     while digits < _MOST_DIGITS and any(end and round(end, digits) == 0 for end in (low, high)):
         digits += 1
     cells = [
-        number_cell(sign * pair.difference, digits=digits, sign="+"),
+        number_cell(difference, digits=digits, sign="+"),
         NumberCell(both_ends(low, high, digits, "+") or MISSING, beside=pair.missing or ""),
         _pvalue_cell(pair.pvalue),
         _pvalue_cell(pair.adjusted_pvalue),
     ]
-    return NumberRow((pair.a, pair.b)[::sign], cells)
+    return NumberRow(names, cells)
 
 
 # --- curves ---------------------------------------------------------------------------------------------

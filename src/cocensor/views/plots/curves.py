@@ -239,7 +239,7 @@ class CurveDisplay:
         times, areas, panels = _times(evaluation, at), dict[str, list[str]](), {}
         for t in times:
             errors, lines = profile_errors(evaluation, "auc", scores.name, at=t), {}
-            for model in filter(errors.values.__contains__, names):
+            for model in [name for name in names if name in errors.values]:
                 curve = errors.of(model)
                 lines[model] = Line(errors.x[model], curve.values, limits_of(curve, band, level))
                 auc = with_interval(evaluation.score(model, "auc", scores.name, at=t), level, in_short=True)

@@ -104,8 +104,8 @@ def bounds_as_text(bounds: Bounds) -> str:
 def bounds_in_words(bounds: Bounds, names: Names = BARE, pairs: Sequence[tuple[str, str]] = ()) -> str:
     """The better models whatever the dependence, and what is open else; models alone where no two are bounded."""
     if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
-        sentences = certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)
-        return " ".join(filter(None, sentences)) or _NOTHING_OPEN
+        parts = certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)
+        return " ".join(filter(None, parts)) or _NOTHING_OPEN
     bounded = [model for model in bounds.models if isfinite(bounds[model].low)]
     if not bounded:
         return f"There are no bounds: {bounds[bounds.models[0]].missing}."
