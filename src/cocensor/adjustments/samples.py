@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import Rows
+from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.weights import EventWeights
 from cocensor.data import Sample, Survival
@@ -71,18 +72,19 @@ class Samples:
 
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
         """Fit to the test sample if it needs predictions or there is no other, else to the training sample."""
-        if adjustment.needs & {"prediction", "predictions"}:
-            return adjustment.fit(self.test.y, self.test.x, predictions, self.test.folds)
-        sample = self.learned_from
-        if "covariates" in adjustment.needs and sample is self.test and sample.x is None:
+        needs = adjustment.needs
+        needs_predictions = needs & {"prediction", "predictions"}
+        sample = self.test if needs_predictions else self.learned_from
+        if "covariates" in needs and not needs_predictions and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
-        return adjustment.fit(sample.y, sample.x)
+        with one_blas_thread:
+            return adjustment.fit_to(sample, predictions if needs_predictions else {})
 
     def groups(
-        self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]
+        self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]
     ) -> list[dict[Any, Predicted]]:
         """Models that share a fit: each alone where it is given its own prediction, else all together."""
-        if "prediction" in adjustment.needs:
+        if isinstance(adjustment, Adjustment) and "prediction" in adjustment.needs:
             return [{name: predicted} for name, predicted in predictions.items()]
         return [dict(predictions)]
 
@@ -90,11 +92,8 @@ class Samples:
         self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predicted]
     ) -> Iterator[tuple[dict[Any, Predicted], Fitted, EventWeights]]:
         """Models that share a fit, this fit, and their weights; one group of models after the other."""
-        if isinstance(adjustment, Fitted):
-            yield dict(predictions), adjustment, adjustment.weights(self.test.y, grid, self.test.x)
-            return
         for models in self.groups(adjustment, predictions):
-            fitted = self.fit(adjustment, models)
+            fitted = adjustment if isinstance(adjustment, Fitted) else self.fit(adjustment, models)
             yield models, fitted, fitted.weights(self.test.y, grid, self.test.x)
 
 

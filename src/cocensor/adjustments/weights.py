@@ -155,7 +155,7 @@ class EventWeights:
         By default the number of subjects.
     valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
-        is known once all parts are (:meth:`Fitted.valid_until`).
+        is known once all parts are (:meth:`Fitted.settled`).
     load : WeightLoad or None
         What the weights come to, where that decides on ``valid_until``.
     n_floored : int
@@ -215,11 +215,6 @@ class EventWeights:
     def n_floored(self) -> int:
         """The number of weights that rest on a floor."""
         return 0 if self.load is None else self.load.n_floored
-
-    @property
-    def strips(self) -> list[slice]:
-        """All rows, in strips of neighbours."""
-        return _slices(self.n, STRIP_ROWS)
 
     def pieces(self, rows: slice, columns: slice) -> Iterator[Piece]:
         """Return the modelled weights of neighbouring rows at some of the sorted times, in pieces that add up."""

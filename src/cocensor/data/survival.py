@@ -89,7 +89,7 @@ class Survival:
     labels: Any = field(default=None, init=False)
 
     def __init__(self, time: Any, event: Any, administrative: Any = None, reason: Any = None) -> None:
-        times = as_times(as_vector(time, "time", copy=True), "time")
+        times = as_vector(time, "time", copy=True, negative=False)
         if not times.size:
             raise ValueError("time is empty: at least one subject is needed.")
         times += 0.0  # -0.0 becomes 0.0
@@ -103,9 +103,9 @@ class Survival:
             flags = as_flags(administrative, "administrative")
             check_length(flags, "administrative", times.size, "time")
             refuse_first(flags & events, flags, "administrative must be false where event is true")
-        vars(self).update(vars(self.trusted(times, events, flags, None, labels)))
-        if reason is not None:
-            vars(self).update(reason=read_only(as_reasons(reason, self.dropout)))
+            flags = read_only(flags)
+        vars(self).update(time=read_only(times), event=read_only(events), administrative=flags, labels=labels)
+        vars(self).update(reason=None if reason is None else read_only(as_reasons(reason, self.dropout)))
 
     @classmethod
     def from_frame(

@@ -27,8 +27,8 @@ from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Metric, Models
-from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
+from cocensor.metrics.base import Metric, MetricValue, Models
+from cocensor.metrics.kernel import Integration, PointwiseMetric, time_weights
 from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, refuse_foreign, refuse_mixed
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
@@ -75,21 +75,13 @@ class ScoreRequest(Asked):
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
-        weights = time_weights(self.grid.sorted, integration)[:, None]
-
-        def averages(status: EventWeights, models: Models) -> dict[Any, float]:
-            curves = metric.values_over_time(status, models)
-            return {name: time_average(self.grid.times, curves[name], integration) for name in models}
-
-        return self.each(averages, return_influence, partial(metric.functionals_by_time, weights=weights))
+        weights = time_weights(self.grid.sorted, integration)
+        functionals = partial(metric.functionals_by_time, weights=weights[:, None])
+        return self.each(partial(metric.evaluate, weights=weights), return_influence, functionals)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
-
-        def values(status: EventWeights, models: Models) -> dict[Any, float]:
-            return {name: score.value for name, score in metric.evaluate(status, models).items()}
-
-        return self.each(values, return_influence, metric.functionals, grid=metric.grid(self.grid))
+        return self.each(metric.evaluate, return_influence, metric.functionals, grid=metric.grid(self.grid))
 
     def each_time(self, compute: Compute) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
@@ -112,23 +104,25 @@ class ScoreRequest(Asked):
         grid: TimeGrid | None = None,
     ) -> Any:
         """What is computed with one fit, at the times or a ``grid`` of others; with influences a pair."""
-        values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.y_test
+        values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.test.y
         used = functionals if return_influence else ()
         fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
         for models, _, status in fits:
             by_model = compute(status, models)
             lots = [influence(status, of(status, models), y).split(len(models)) for of in used]
             for name, *influences in zip(models, *lots, strict=True):
-                values[name] = self._at_the_times(by_model[name])
+                value = by_model[name]
+                value = value.value if isinstance(value, MetricValue) else value
+                values[name] = self._at_the_one(value) if self.single else value
                 if influences:
-                    moved[name] = self._on(by_model[name], *influences)
+                    moved[name] = self._on(value, *influences)
         return self.returned(values, moved) if used else self.returned(values)
 
-    def _at_the_times(self, value: Any) -> Any:
-        """A value, or values over time; at a single time what there is at that: a number, or an array of several."""
+    def _at_the_one(self, value: Any) -> Any:
+        """What there is of a value, or of values over time, at the single time: a number, or an array of several."""
         if isinstance(value, tuple):
-            return tuple(map(self._at_the_times, value))
-        if not (self.single and isinstance(value, np.ndarray)):
+            return tuple(map(self._at_the_one, value))
+        if not isinstance(value, np.ndarray):
             return value
         return float(value[0]) if value.ndim == 1 else value[0]
 
