@@ -73,12 +73,12 @@ class Samples:
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
         """Fit to the test sample if it needs predictions or there is no other, else to the training sample."""
         needs = adjustment.needs
-        needs_predictions = needs & {"prediction", "predictions"}
-        sample = self.test if needs_predictions else self.learned_from
-        if "covariates" in needs and not needs_predictions and sample is self.test and sample.x is None:
+        by_test = needs & {"prediction", "predictions"}
+        sample = self.test if by_test or self.train is None else self.train
+        if "covariates" in needs and not by_test and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
         with one_blas_thread:
-            return adjustment.fit_to(sample, predictions if needs_predictions else {})
+            return adjustment.fit_to(sample, predictions if by_test else {})
 
     def groups(
         self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]

@@ -35,7 +35,7 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor._numerics import in_bins
 from cocensor.data.dates import from_dates, from_follow_up
-from cocensor.data.ids import check_same_order, row_labels
+from cocensor.data.ids import check_same_order, is_numbered, row_labels
 from cocensor.data.risk_table import RiskTable
 
 # Censorings look like an unmarked end of study where so much of follow-up, up to its end, has so many of them.
@@ -433,6 +433,17 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def labels(self) -> Any:
+        """The labels of test subjects: of their covariates, or of their outcomes where only these say more."""
+        labels, of_outcomes = row_labels(self.x), self.y.labels
+        if labels is None or of_outcomes is None or is_numbered(of_outcomes):
+            return of_outcomes if labels is None else labels
+        if is_numbered(labels):
+            return of_outcomes
+        check_same_order(labels, of_outcomes, ("x_test", "y_test"))
+        return labels
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""

@@ -251,35 +251,6 @@ def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> Non
         )
 
 
-class _Space:
-    """Two arrays for one block after the other: new ones would be slow to come by."""
-
-    def __init__(self, n_times: int) -> None:
-        self._both: FloatArray = np.empty((2, 0))
-        self.short = np.min_scalar_type(n_times)
-        self._columns = np.arange(n_times, dtype=self.short)
-        # For each cut, at which times a subject is event-free; None where that is beyond the cache.
-        self._table = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
-
-    def filled(self, cut: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return two arrays in the memory order of ``values``: who is event-free at which time, 1 or 0, and room."""
-        if self._both.shape[1] < values.size:
-            self._both = np.empty((2, values.size))
-        by_column = values.strides[0] < values.strides[1]
-        shape = values.shape[::-1] if by_column else values.shape
-        free, room = (space[: values.size].reshape(shape) for space in self._both)
-        if by_column:
-            np.copyto(free, cut > self._columns[:, None])
-            return free.T, room.T
-        if self._table is not None:
-            self._table.take(
-                cut, axis=0, out=free, mode="clip"
-            )  # no cut is clipped: other modes copy once more
-        else:
-            np.copyto(free, cut[:, None] > self._columns)
-        return free, room
-
-
 class _Sums:
     """Weighted losses, summed over subjects strip by strip: by weights that are products, and by modelled ones."""
 
@@ -287,7 +258,10 @@ class _Sums:
         self, weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None
     ) -> None:
         self.weights, self.loss, self.models, self.by_subject = weights, loss, models, by_subject
-        self._n_times = weights.grid.sorted.size
+        self._n_times = n_times = weights.grid.sorted.size
+        self._columns = np.arange(n_times, dtype=np.min_scalar_type(n_times))
+        # For each cut, at which times a subject is event-free; None where that is beyond the cache.
+        self._table = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
         ones = np.ones(weights.n)  # a product with them is several times as fast as a sum over rows
         #: The terms of a and of b, with factors of 1 where there are none.
         self._before, self._after = (
@@ -297,8 +271,9 @@ class _Sums:
 
     def of_rows(self, start: int, stopped: Event) -> FloatArray:
         """Return the sums over the subjects of one job, strip by strip, (models, times)."""
-        total, space = np.zeros((len(self.models), self._n_times)), _Space(self._n_times)
-        end = min(start + _JOB_ROWS, self.weights.n)
+        total, end = np.zeros((len(self.models), self._n_times)), min(start + _JOB_ROWS, self.weights.n)
+        # Two arrays for one block after the other: new ones would be slow to come by.
+        space = np.empty((2, next(row_blocks(end - start, self._n_times)).stop * self._n_times))
         for first in range(start, end, STRIP_ROWS):
             if stopped.is_set():
                 break
@@ -309,9 +284,9 @@ class _Sums:
                 self._add_modelled(rows, total)
         return total
 
-    def _add_products(self, strip: slice, space: _Space, total: FloatArray) -> None:
+    def _add_products(self, strip: slice, space: FloatArray, total: FloatArray) -> None:
         times = self.weights.grid.sorted
-        cut = self.weights.cut[strip].astype(space.short)
+        cut = self.weights.cut[strip].astype(self._columns.dtype)
         differ = []
         for m, predicted in enumerate(self.models):
             if predicted.alike:
@@ -324,7 +299,7 @@ class _Sums:
             after = [(subject[rows], time) for subject, time in self._after]
             for m, predicted in differ:
                 values = predicted.read(times, rows)
-                free, losses = space.filled(cut[part], values)
+                free, losses = self._event_free(cut[part], values, space)
                 if self.loss.known is not None:
                     self.loss.known(free, values, losses)
                 else:
@@ -341,6 +316,23 @@ class _Sums:
                     for subject, time in after:
                         timed = time * over
                         sums += subject * (losses @ timed - event_free @ timed)
+
+    def _event_free(
+        self, cut: IntArray, values: FloatArray, space: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return two arrays in the memory order of ``values``: who is event-free at which time, 1 or 0, and room."""
+        by_column = values.strides[0] < values.strides[1]
+        shape = values.shape[::-1] if by_column else values.shape
+        free, room = (own[: values.size].reshape(shape) for own in space)
+        if by_column:
+            np.copyto(free, cut > self._columns[:, None])
+            return free.T, room.T
+        if self._table is not None:
+            # No cut is clipped: other modes copy once more.
+            self._table.take(cut, axis=0, out=free, mode="clip")
+        else:
+            np.copyto(free, cut[:, None] > self._columns)
+        return free, room
 
     def _add_alike(self, rows: slice, cut: IntArray, m: int, total: FloatArray) -> None:
         """Add the losses of a prediction that all share, those of one subject: sums of weights will do."""

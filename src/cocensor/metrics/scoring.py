@@ -22,7 +22,6 @@ from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.border import as_predictions
-from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
@@ -177,7 +176,26 @@ class Given:
             refuse_mixed(models, foreign)
             tables = {key: ArrayTable.of(table, names[key], asked) for key, table in models.items()}
             return ArraysAsked(**vars(asked), tables=tables)
-        predictions = {key: _read(estimate, names[key], asked, risk) for key, estimate in models.items()}
+        test, grid, predictions = asked.samples.test, asked.grid, dict[Any, Predicted]()
+        given: dict[str, Any] = {"times": grid.times, "X": test.x, "labels": test.labels, "risk": risk}
+        for key, estimate in models.items():
+            name, column = names[key], asked.single and not risk
+            predicted = as_predictions(estimate, len(test.y), name=name, column=column, **given)
+            end, last = predicted.end, grid.last
+            if last > end:
+                raise ValueError(f"times must not pass {end:g}, the end of {name}, but reach {last:g}.")
+            if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
+                other = grid.times[grid.times != predicted.time][0]
+                raise ValueError(
+                    f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}."
+                )
+            if predicted.matched == "labels":
+                message = f"{name} is put into the order of the test subjects by its labels."
+                warnings.warn(message, PredictionWarning, stacklevel=4)
+            if n := predicted.n_rounded:
+                message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
+                warnings.warn(message, PredictionWarning, stacklevel=4)
+            predictions[key] = predicted
         return ScoreRequest(**vars(asked), predictions=predictions)
 
     def asked(
@@ -261,34 +279,6 @@ def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunctio
 def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
     """Return a score function that gives one result for each model."""
     return cast(ResultFunction[P, Result], score_function(body))
-
-
-def _read(estimate: Any, name: str, asked: Asked, risk: bool) -> Predicted:
-    """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
-    grid, y, x = asked.grid, asked.samples.y_test, asked.samples.x_test
-    predicted = as_predictions(
-        estimate,
-        len(y),
-        times=grid.times,
-        X=x,
-        labels=subject_labels(x, y.labels),
-        name=name,
-        risk=risk,
-        column=asked.single and not risk,
-    )
-    end, last = predicted.end, grid.last
-    if last > end:
-        raise ValueError(f"times must not pass {end:g}, the end of {name}, but reach {last:g}.")
-    if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
-        other = grid.times[grid.times != predicted.time][0]
-        raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
-    if predicted.matched == "labels":
-        message = f"{name} is put into the order of the test subjects by its labels."
-        warnings.warn(message, PredictionWarning, stacklevel=4)
-    if n := predicted.n_rounded:
-        message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
-        warnings.warn(message, PredictionWarning, stacklevel=4)
-    return predicted
 
 
 def time_grid(
