@@ -331,7 +331,7 @@ class _FittedIPCW(Fitted):
                 stacklevel=3,
             )
             until = min(until, float(beyond[0]))
-        return weights.replaced(valid_until=until)
+        return weights if until == np.inf else weights.replaced(valid_until=until)
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
