@@ -85,5 +85,8 @@ def test_the_house_can_be_held_in_mind():
     assert {folder: n for folder, n in folders.items() if n > 16} == {}
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in source.rglob("*.py")}
     assert {path: n for path, n in lengths.items() if n > 700} == {}
-    assert len([path for path in lengths if "paper" not in path.parts]) <= 220
+    paper = {path: n for path, n in lengths.items() if source / "paper" in path.parents}
+    assert len(lengths) - len(paper) <= 220
+    assert sum(lengths.values()) - sum(paper.values()) <= 38_000
+    assert sum(paper.values()) <= 5_200
     assert len(cocensor.__all__) <= 50

@@ -15,7 +15,9 @@ _COLLECTING = RLock()
 class CensoringWarning(UserWarning):
     """A value depends on how long subjects were followed, and not on the models and the event alone.
 
-    :func:`harrell_concordance` warns where anybody was censored.
+    See Also
+    --------
+    harrell_concordance : Warns where anybody was censored.
 
     Examples
     --------
@@ -31,27 +33,38 @@ class CensoringWarning(UserWarning):
 class HorizonWarning(UserWarning):
     """Scores are asked for where next to nobody is left to tell: at these times, or with these weights.
 
-    :func:`time_grid` warns where fewer than 1 % are at risk at the horizon, :class:`IPCW` where one subject carries
-    much of the weight.
+    See Also
+    --------
+    time_grid : Warns where fewer than 1 % are at risk at the horizon.
+    IPCW : Warns where one subject carries much of the weight.
     """
 
 
 class PredictionWarning(UserWarning):
-    """Predictions were read otherwise than they are written: :class:`Predictions` says what is checked of them."""
+    """Predictions were read otherwise than they are written.
+
+    See Also
+    --------
+    Predictions : What is checked of predictions.
+    """
 
 
 class TiedTimesWarning(UserWarning):
     """Events and dropouts share so many times that what comes first at one of them decides a curve.
 
-    The curve of :class:`CopulaGraphic` depends on what comes first at tied times.
+    See Also
+    --------
+    CopulaGraphic : Its curve depends on what comes first at tied times.
     """
 
 
 class FitWarning(UserWarning):
     """An optimiser stopped before it had converged; its result is not the optimum.
 
-    :func:`fit_joint` warns where the best optimum that was found is not one, :class:`CoxPH` where Newton's method has
-    not converged.
+    See Also
+    --------
+    fit_joint : Warns where the best optimum that was found is not one.
+    CoxPH : Warns where Newton's method has not converged.
     """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,8 +70,10 @@ class Samples:
         """The training sample, or the test sample where there is no other."""
         return self.test if self.train is None else self.train
 
-    def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """Fit to the test sample if it needs predictions or there is no other, else to the training sample."""
+    def fit(self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]) -> Fitted:
+        """Fit, if not fitted, to the test sample for what needs predictions or without another, else to the training sample."""
+        if isinstance(adjustment, Fitted):
+            return adjustment
         needs = adjustment.needs
         by_test = needs & {"prediction", "predictions"}
         sample = self.test if by_test or self.train is None else self.train
@@ -88,13 +90,9 @@ class Samples:
             return [{name: predicted} for name, predicted in predictions.items()]
         return [dict(predictions)]
 
-    def weights_by_fit(
-        self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predicted]
-    ) -> Iterator[tuple[dict[Any, Predicted], Fitted, EventWeights]]:
-        """Models that share a fit, this fit, and their weights; one group of models after the other."""
-        for models in self.groups(adjustment, predictions):
-            fitted = adjustment if isinstance(adjustment, Fitted) else self.fit(adjustment, models)
-            yield models, fitted, fitted.weights(self.test.y, grid, self.test.x)
+    def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
+        """The weights of the test subjects."""
+        return fitted.weights(self.test.y, grid, self.test.x)
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,8 +105,8 @@ class ScoreRequest(Asked):
         """What is computed with one fit, at the times or a ``grid`` of others; with influences a pair."""
         values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.test.y
         used = functionals if return_influence else ()
-        fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
-        for models, _, status in fits:
+        for models in self.samples.groups(self.chosen, self.predictions):
+            status = self.samples.weights(self.samples.fit(self.chosen, models), grid or self.grid)
             by_model = compute(status, models)
             lots = [influence(status, of(status, models), y).split(len(models)) for of in used]
             for name, *influences in zip(models, *lots, strict=True):

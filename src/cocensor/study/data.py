@@ -170,7 +170,7 @@ class EvaluationData:
     def status(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """Return the weights of the test subjects."""
         if self.streamed is None:
-            return fitted.weights(self.samples.y_test, grid, self.samples.x_test)
+            return self.samples.weights(fitted, grid)
         given = self.with_reference(self.grid)
         weights = fitted.weights(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
         return weights.replaced(subsample=self.streamed.subsample(weights.n))

@@ -429,9 +429,9 @@ class Scorer:
                 raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
             given = Samples.of(test, X, train, self.x_train)
             samples, _ = usable_samples(given, self.covariates, {repr(self.adjustment): self.adjustment})
-            [(models, _, status)] = samples.weights_by_fit(
-                self.adjustment, self.metric.grid(TimeGrid.of(self.times)), {"": predict(estimator, X)}
-            )
+            models = {"": predict(estimator, X)}
+            fitted = samples.fit(self.adjustment, models)
+            status = samples.weights(fitted, self.metric.grid(TimeGrid.of(self.times)))
             value = self.metric.evaluate(status, models)[""].value
             if not np.isfinite(value):
                 raise ValueError(f"the {self.metric.label} is not defined: {self.metric.undefined}.")

@@ -87,7 +87,7 @@ class Dropouts:
             # A training sample that marks nobody says nothing about the end of the study.
             marked = train is not None and np.any(train.administrative)
             samples = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
-            status = samples.fit(IPCW(), {}).weights(samples.y_test, grid, samples.x_test)
+            status = samples.weights(samples.fit(IPCW(), {}), grid)
         if status.valid_until <= grid.last:
             raise ValueError(
                 f"there are no bounds from time {shown_time(status.valid_until)} on: nobody is seen there."
