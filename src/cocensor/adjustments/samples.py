@@ -71,7 +71,7 @@ class Samples:
         return self.test if self.train is None else self.train
 
     def fit(self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """Fit, if not fitted, to the test sample for what needs predictions or without another, else to the training sample."""
+        """Fit to the test sample for what needs predictions, or without another; else to the other. What is fitted stays."""
         if isinstance(adjustment, Fitted):
             return adjustment
         needs = adjustment.needs
