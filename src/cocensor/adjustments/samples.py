@@ -71,7 +71,7 @@ class Samples:
         return self.test if self.train is None else self.train
 
     def fit(self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """Fit to the test sample for what needs predictions, or without another; else to the other. What is fitted stays."""
+        """The fit itself, or one to the test sample if it needs predictions or is alone, else to the training sample."""
         if isinstance(adjustment, Fitted):
             return adjustment
         needs = adjustment.needs

@@ -61,10 +61,10 @@ def as_predictions(
     if predicted is None:
         n_axes = _n_axes(estimate) if risk else None
         try:
-            one = n_axes == 1  # number per subject
-            predicted = (
-                RiskScores(estimate, name=name) if one else _at_times(estimate, n, times, name, column)
-            )
+            if n_axes == 1:
+                predicted = RiskScores(estimate, name=name)
+            else:
+                predicted = _at_times(estimate, n, times, name, column)
         except ValueError as error:
             if n_axes != 2:
                 raise
