@@ -71,7 +71,7 @@ class Samples:
         return self.test if self.train is None else self.train
 
     def fit(self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """The fit itself, or one to the test sample if it needs predictions or is alone, else to the training sample."""
+        """The fit itself; or one to the test sample if it needs predictions or is alone, else to the training one."""
         if isinstance(adjustment, Fitted):
             return adjustment
         needs = adjustment.needs
