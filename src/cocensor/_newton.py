@@ -75,7 +75,7 @@ def minimise(
             step, definite = _newton_step(at, True)
         promised = -0.5 * float(at.gradient @ step)
         small = promised < tolerance and not postponed
-        if bounds is not None and step[-1] != 0:
+        if bounds is not None and step[-1] != 0:  # the last coordinate stays within its bounds
             room = (bounds[1] if step[-1] > 0 else bounds[0]) - point[-1]
             step *= min(1.0, longest / abs(step[-1]), room / step[-1])
         lower = _search(value or function, point, step, at.value, promised, slack * abs(at.value))

@@ -221,6 +221,7 @@ def test_refusals(call, parts):
 def test_wrong_kinds():
     refuses(lambda: cc.IPCW(3), "censoring", "3", kind=TypeError)
     refuses(lambda: cc.adjustment(3), "adjustment", "int", kind=TypeError)
+    refuses(lambda: cc.adjustment(["ipcw"]), "adjustment", "list", kind=TypeError)
     for name in ("margin", "cg_q", "imputation_margins", "dependent_ipcw"):
         call = partial(cc.adjustment, name, copula=cc.Gaussian(0.5))
         refuses(call, "copula", "Archimedean", kind=TypeError)

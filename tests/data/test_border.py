@@ -44,7 +44,7 @@ def test_from_step_functions_on_different_grids():
 
 
 def test_step_functions_are_unknown_beyond_the_first_end_of_their_domains():
-    functions = [StepLike([1.0, 3.0], [0.8, 0.2], (0, 6.0)), StepLike([2.0], [0.5], (0, 2.5))]
+    functions = [StepLike([1.0, 3.0], [0.8, 0.2], (0, 6.0)), StepLike([2.0], [0.5], np.array([0, 2.5]))]
     curves = Predictions.from_step_functions(functions)
     assert curves.end == 2.5
     np.testing.assert_array_equal(curves([2.5]), [[0.8], [0.5]])

@@ -116,6 +116,18 @@ def test_the_auc_at_one_time_is_that_of_all_subjects(data, adjustment, scores):
     assert all(np.isnan(value.value) for value in reduce(merged, parts).result(0.5).values())
 
 
+def test_the_auc_of_a_single_subject_is_not_defined(data):
+    """Also where imputation makes it a case and a control at once."""
+    y, curves, _, whole = data
+    metric, fitted = cc.metric("auc", at=0.5), cc.adjustment("imputation_margins").fit(y)
+    rows = np.flatnonzero(~y.event & (y.time < 0.4))[:1]
+    weights = fitted.weights(y[rows], metric.grid(GRID), whole=whole)
+    assert 0 < weights.b[0, 0] < 1
+    found = accumulator_of(metric, GRID, tuple(curves), 1)
+    found.update(weights, {name: each[rows] for name, each in curves.items()})
+    assert np.isnan([value.value for value in found.result(np.inf).values()]).all()
+
+
 def test_of_a_batch_no_more_than_its_one_column_is_held(data):
     y, curves, fitted, whole = data
     metric = cc.metric("auc", at=0.5)

@@ -62,6 +62,18 @@ def test_one_time_in_another_unit():
     assert all("in the unit of the outcomes?" in check.text for check in disqualifying(result, "years"))
 
 
+def test_the_unit_is_asked_for_where_few_have_the_event_and_the_skill_hardly_falls():
+    study = right(n=2000, seed=2)
+    y = cc.Survival(study.y.time, study.y.event & (np.arange(2000) % 16 == 0))
+    off = cc.Predictions(TIMES * 30.4375, np.repeat(study.probabilities.mean(axis=0)[None] ** 0.06, 2000, 0))
+    result = quickly({"off": off}, y)
+    assert result.score("off").skill.value > -0.1
+    [said] = [check.text for check in result.checks if check.code == "no_better"]
+    assert "is worse than Kaplan–Meier" in said
+    assert "Are the file, the time column and its unit the right ones?" in said
+    assert rankable(result) == ("off",)
+
+
 def test_an_inverted_event_flag_is_said_once_for_all_models():
     study = right(effect=0.5, dropout=0.2)
     y = cc.Survival(study.y.time, ~study.y.event)

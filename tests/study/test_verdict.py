@@ -106,6 +106,18 @@ def test_models_that_are_nowhere_told_apart_tie(two):
         assert (found.beaten, found.behind, found.robustness) == ((), (), None)
 
 
+def test_equals_tie_where_they_stay_equal_and_not_where_they_part(two):
+    same = {"a": 0.1, "twin": 0.1}
+    stay = verdict(two, flat(same), same)
+    assert (stay.state, stay.leader, stay.tied) == ("tie", None, ("a", "twin"))
+    part = verdict(two, {"frank": (TAUS, {"a": [0.1] * 4, "twin": [0.1, 0.1, 0.1, 0.2]})}, same)
+    assert (part.state, part.leader, part.tied) == ("not_settled", None, ("a", "twin"))
+    assert [(each.low, each.high, each.models) for each in part.stretches] == [
+        (-0.4, 0.4, ("a", "twin")),
+        (0.8, 0.8, ("a",)),
+    ]
+
+
 @pytest.mark.parametrize(
     ("scores", "tied", "beaten", "behind"),
     [

@@ -215,7 +215,7 @@ class _FittedAIPCW(Fitted):
 
 
 class _Augmented:
-    """The weights at some of the knots of subjects whose hazards have the same baselines; integrals run over knots."""
+    """The weights of subjects whose hazards have the same baselines, at sorted ``times``; integrals run over knots."""
 
     def __init__(
         self, event: Hazard, dropout: Hazard, knots: FloatArray, times: FloatArray, largest: float

@@ -336,7 +336,7 @@ class _FittedIPCW(Fitted):
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
     ) -> tuple[FloatArray, BoolArray]:
-        """1/G where it is needed (0 elsewhere), and where G is too small; refused unless something stands in for 0."""
+        """1/G where needed, else 0, and where G is too small; a G of 0 is refused unless something stands in."""
         floor = self.adjustment.min_probability
         small = needed & (probability < (floor or np.finfo(float).tiny))
         if small.any():

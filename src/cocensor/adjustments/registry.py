@@ -144,7 +144,7 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
     >>> adjustment("dep", copula=Clayton(2.0))
     MarginTime(copula=Clayton(theta=2.0), weighting='uncertainty', interpolation='step', tail='last')
     """
-    entry = _REGISTRY.get(name) or _REGISTRY[adjustment_name(name)]
+    entry = (isinstance(name, str) and _REGISTRY.get(name)) or _REGISTRY[adjustment_name(name)]
     if entry.with_copula:
         return entry.make(Independence() if copula is None else copula)
     if copula is not None:

@@ -422,7 +422,7 @@ def _where_inside(
 def log_cdf_by_symmetry(
     formula: Callable[[FloatArray, FloatArray], FloatArray], x: FloatArray, y: FloatArray
 ) -> FloatArray:
-    """The log-CDF of a radially symmetric copula; near (1, 1) of C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)]."""
+    """Log C, radially symmetric, accurate near 0: near (1, 1) by C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)]."""
     xp, corner = namespace(x, y), (x < 0.3) & (y < 0.3)
     if xp is np and not corner.any():
         return formula(x, y)

@@ -120,9 +120,8 @@ class Encoding:
 
     columns: tuple[str, ...]  # the names of the covariates; x0, x1, ... where they have none
     is_named: bool
-    levels: Mapping[
-        int, tuple[str, ...]
-    ]  # all levels of each category in the sample, by the number of its column
+    #: All levels of each category in the sample, by the number of its column.
+    levels: Mapping[int, tuple[str, ...]]
     #: For each column of the model the number of the covariate, and the level that it indicates; None of a number.
     sources: tuple[tuple[int, str | None], ...]
 

@@ -134,9 +134,9 @@ def read_curves(
         grid = times_of(columns, table.decimal, id_option)
         # Numbers from 0 on say nothing, but for the times of the evaluation. Texts were written by somebody: they are
         # doubted only where an array would do.
-        own = None if times is None or times.shape != grid.shape else times
-        doubtful = own is not None or not all(isinstance(name, str) for name in columns)
-        if is_numbered(grid) and doubtful and (own is None or not np.allclose(grid, own)):
+        wanted = None if times is None or times.shape != grid.shape else times
+        doubtful = wanted is not None or not all(isinstance(name, str) for name in columns)
+        if is_numbered(grid) and doubtful and (wanted is None or not np.allclose(grid, wanted)):
             raise ValueError(
                 "columns that are numbered 0, 1, 2, ... do not say their times: name the columns by their times, or "
                 "give the array itself."

@@ -206,8 +206,8 @@ def _parquet(content: bytes) -> Any:
         file = parquet.ParquetFile(pa.BufferReader(content))
         limit, size = _SHARE * memory(), 0
         most: Counter[str] = Counter()
-        groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
-        for chunk in [group.column(k) for group in groups for k in range(file.metadata.num_columns)]:
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        for chunk in (group.column(k) for group in groups for k in range(file.metadata.num_columns)):
             size += chunk.num_values * _BYTES.get(chunk.physical_type, _OFFSET)
             if chunk.physical_type in _TEXTS:
                 # No text is longer than its chunk.

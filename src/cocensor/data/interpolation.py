@@ -25,12 +25,10 @@ def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray 
     if tail in ("last", "zero"):
         return level if tail == "last" else np.zeros_like(level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        passed = time / end
-        values = (
-            np.power(level, passed)
-            if tail == "exponential"
-            else np.maximum(1.0 - (1.0 - level) * passed, 0.0)
-        )
+        if tail == "linear":
+            values = np.maximum(1.0 - (1.0 - level) * (time / end), 0.0)
+        else:
+            values = np.power(level, time / end)
     return np.where(_falls_at_once(level, end), 0.0, np.where(level == 1, 1.0, values))
 
 

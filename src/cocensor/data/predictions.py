@@ -521,11 +521,7 @@ def on_times(
     if times.size > 1 or tail is not None:
         return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
     single = object.__new__(PredictionsAt)
-    own = {
-        "time": float(times[0]),
-        "probabilities": read_only(table),
-        "source": source,
-        "n_rounded": n_rounded,
-    }
-    vars(single).update(own)
+    vars(single).update(
+        time=float(times[0]), probabilities=read_only(table), source=source, n_rounded=n_rounded
+    )
     return single

@@ -138,9 +138,7 @@ def table_of_steps(
         if not are_step_functions([function]):
             what = f"row {row} is of type {type(function).__name__}"
             raise TypeError(f"functions must be step functions with x and y, but {what}.")
-    domains = [(getattr(function, "domain", None) or (None, None))[1] for function in functions]
-    end = min(float(f.x[-1] if last is None else last) for f, last in zip(functions, domains, strict=True))
-    shared = functions[0].x
+    shared, end = functions[0].x, min(map(_last_known, functions))
     alike = all(f.x is shared or np.array_equal(f.x, shared) for f in functions)
     steps = shared if alike else np.concatenate([f.x for f in functions])
     times = np.unique(np.append(np.asarray(steps, dtype=np.float64), end))
@@ -163,6 +161,12 @@ def are_step_functions(values: Any) -> bool:
     """Whether these are what scikit-survival's ``predict_survival_function`` returns."""
     some = isinstance(values, list | tuple | np.ndarray) and len(values) > 0
     return some and hasattr(values[0], "x") and hasattr(values[0], "y")
+
+
+def _last_known(function: Any) -> float:
+    """Return up to when a step function of scikit-survival is known."""
+    domain = getattr(function, "domain", None)
+    return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
 
 
 def check_increasing(times: FloatArray) -> None:

@@ -38,7 +38,7 @@ from cocensor.data.dates import from_dates, from_follow_up
 from cocensor.data.ids import check_same_order, is_numbered, row_labels
 from cocensor.data.risk_table import RiskTable
 
-# Censorings look like an unmarked end of study where so much of follow-up, up to its end, has so many of them.
+# Censorings look like an unmarked end of study where the last tenth has 10, and a quarter of all, at 5 times the rate.
 _LAST, _LEAST, _SHARE, _RATE = 0.1, 10, 0.25, 5.0
 _ENDED = re.compile(
     r"administrative|\b(end|close) of (the )?(study|trial|follow)|\bdata (lock|cut)|\bstudy (end|clos)", re.I
@@ -51,7 +51,7 @@ class Survival:
 
     With latent event time :math:`E_i` and dropout time :math:`C_i`, a subject shows :math:`t_i = \min(E_i, C_i)` and
     :math:`\delta_i = 1[E_i \le C_i]`. A censored subject may be marked as *administratively* censored (end of the
-    study): then only :math:`C_i > t_i` is known of its dropout, and the end of the study is independent of E and C.
+    study): then only :math:`C_i > t_i` is known of its dropout, and that end is taken to be independent of E and C.
 
     Parameters
     ----------
@@ -497,11 +497,8 @@ def as_reasons(
     for row in np.flatnonzero(dropout):
         reasons[row] = "" if values[row] is None else spelled(values[row]).strip()
         if not reasons[row]:
-            refuse_at(
-                (first + int(row),),
-                values[row],
-                f"{name} must be given for each dropout, if only as 'unknown'",
-            )
+            rule = f"{name} must be given for each dropout, if only as 'unknown'"
+            refuse_at((first + int(row),), values[row], rule)
     return reasons
 
 

@@ -88,9 +88,9 @@ class Table:
     index: str | None = None  # the column of row labels that pandas has written into its file
     decimal: str = "."  # the decimal mark of its file
     is_typed: bool = True  # whether texts are texts; those of a CSV file may be meant as whole numbers
-    doubts: Mapping[str, str] = field(default_factory=dict)  # by column, why it cannot be read; refused there
+    doubts: Mapping[str, str] = field(default_factory=dict)  # by column, why it cannot be read
     notes: Sequence[Note] = ()  # what was decided in reading its file
-    go_on: str = ""  # what else can be done where values are refused
+    go_on: str = ""  # ends a refusal of values: what else can be done
 
     @classmethod
     def of(cls, frame: Any, name: str, first: int = 0) -> Table:
@@ -283,9 +283,8 @@ class Columns:
     entry: str | None = None
     exit: str | None = None
     data_lock: str | None = None  # a column, or a date
-    time_unit: str | None = (
-        None  # the unit that dates give times in; without dates, the one they are measured in
-    )
+    #: The unit that dates give times in; without dates, the one that times are measured in.
+    time_unit: str | None = None
     reason: str | None = None
     date_format: str | None = None
     id: str | None = None

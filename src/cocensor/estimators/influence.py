@@ -340,17 +340,10 @@ def of_cox(model: CoxPH, X: Any, y: Survival) -> HazardInfluence:
     position = np.searchsorted(sets.start[first], np.arange(len(y)), side="right")
     back = np.empty_like(sets.order)
     back[sets.order] = np.arange(len(y))
-    return HazardInfluence(
-        steps,
-        position[back],
-        jump[back],
-        exposure[back],
-        _from_zero(dropouts / sums**2),
-        _from_zero(dropouts / sums),
-        _from_zero(-(dropouts / sums**2)[:, None] * moments),
-        coefficients[back],
-        log_unit,
-    )
+    position, jump, exposure, coefficients = position[back], jump[back], exposure[back], coefficients[back]
+    cumulated, hazard = _from_zero(dropouts / sums**2), _from_zero(dropouts / sums)
+    drift = _from_zero(-(dropouts / sums**2)[:, None] * moments)
+    return HazardInfluence(steps, position, jump, exposure, cumulated, hazard, drift, coefficients, log_unit)
 
 
 def _from_zero(increments: FloatArray) -> FloatArray:

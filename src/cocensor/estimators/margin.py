@@ -67,7 +67,7 @@ class MarginEstimator:
         """The curve at ``t``: S(t), or S(t−) with ``side="left"``.
 
         Beyond ``t_max_`` a curve that has not reached 0 is not defined: asking for it is an error, unless
-        a ``tail`` rule says how it goes on (see :func:`cocensor.data.tail_values`).
+        a ``tail`` rule says how it goes on (see ``tail`` of :class:`Predictions`).
         """
         t = as_times(t, "t")
         rule = self._tail_rule(t, tail, "t")

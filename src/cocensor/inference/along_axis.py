@@ -25,7 +25,7 @@ from cocensor.inference.estimates import ConfidenceInterval
 class AxisCurve:
     """Estimates along one line, at increasing positions, each with its own normal interval; NaN where there is none."""
 
-    positions: FloatArray
+    positions: FloatArray  # Kendall's τ, or logarithms of hazard ratios
     values: FloatArray
     standard_errors: FloatArray
     confidence_level: float = 0.95
@@ -71,7 +71,7 @@ class AxisCurve:
 class Lead:
     """A difference is distinct from 0, with one sign, at every point of the grid from ``low`` to ``high``."""
 
-    sign: int
+    sign: int  # 1 where the difference is above 0, −1 below
     low: float
     high: float
     #: Where the interval first holds 0; None where it does not before the grid ends, or a point has no interval.
@@ -144,10 +144,10 @@ class SignChange:
     """Where the sign of an estimated difference changes along one line."""
 
     line: str
-    at: float
+    at: float  # where the estimates are equal
     #: Of :func:`undecided`, the stretch that holds ``at``; None where an interval beside it is missing.
     interval: Stretch | None
-    sign_above: int
+    sign_above: int  # of the difference, further up the axis
 
     def on(self, scale: Callable[[float], float]) -> SignChange:
         """With positions on another scale, which increases with them."""
@@ -172,7 +172,11 @@ def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> 
 
 
 def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
-    """Where the interval holds 0: stretches in order, which hold a point of true equality with the confidence level."""
+    """Where the interval holds 0: stretches in their order.
+
+    Where two models are truly equal at one point within the grid, it lies in one of them with a chance of the
+    confidence level, give or take what straight lines do not follow.
+    """
     return tuple(stretch for _, _, stretch in _undecided(curve))
 
 

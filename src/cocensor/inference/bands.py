@@ -64,7 +64,8 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
     then decide what is drawn. Of fewer subjects than estimates each has a draw, the least influential first, so that
     their order does not matter. NaN counts as 0.
     """
-    (n_rows, size), rows = rows.shape, np.where(np.isnan(rows), 0.0, rows)
+    rows = np.where(np.isnan(rows), 0.0, rows)
+    n_rows, size = rows.shape
     if n_rows < size:
         factor = rows[np.argsort(np.square(rows).sum(axis=1))]
     else:  # the covariance itself is not formed: it would lose half of the digits

@@ -27,7 +27,7 @@ class Comparison:
     #: Of the value of a minus that of b, whichever direction is better; NaN where there is none.
     difference: float
     standard_error: float
-    replicates: FloatArray | None = field(default=None, repr=False)
+    replicates: FloatArray | None = field(default=None, repr=False)  # of bootstrap samples
     #: Why there is no interval.
     missing: str | None = None
     #: From :func:`pairwise`.

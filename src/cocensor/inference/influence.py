@@ -183,7 +183,7 @@ def as_estimates(
     at = [k for k, name in enumerate(values) if name in known]
     errors, batches = np.empty((1, 0)), np.empty((1, 0))
     if known:
-        parts = [np.column_stack([influence.test for influence in known.values()])]
+        parts = [np.column_stack([part.test for part in known.values()])]
         fitted = {name: part.fitted for name, part in known.items() if part.fitted is not None}
         if fitted:
             nothing = np.zeros(len(next(iter(fitted.values()))))

@@ -237,8 +237,9 @@ class Expected(NamedTuple):
 def expected_counts(
     model: JointModel, X: FloatArray, y: Survival, periods: FloatArray
 ) -> tuple[Expected, Expected]:
-    r"""The events and dropouts that a model expects of subjects under observation; the first period begins at 0.
+    r"""The events and dropouts that a model expects of subjects under observation; ``periods`` are their ends, from 0.
 
+    What is observed less what is expected has mean 0 in each period, given all that was observed before it.
     With :math:`L = -\log C(S_E, S_C)` along the subject's time under observation, and :math:`x = H_E, y = H_C`, the
     expected number of events in a period is what L gains by x alone, and that of dropouts what it gains by y:
 
@@ -278,6 +279,7 @@ def expected_counts(
             steps[under] = gains
             for period, (first, stop) in enumerate(pairwise(edges)):
                 total[rows, period] = steps[:, first:stop].sum(axis=1)
+    # Of continuous times the variance is the number itself.
     return Expected(sums[0], sums[-2]), Expected(sums[1], sums[-1])
 
 

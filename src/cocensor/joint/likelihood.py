@@ -195,7 +195,8 @@ class Likelihood:
             for part, blocks in self._designs:
                 for rows, designs in blocks:
                     predictions = part.predictions(rows, designs, parameters)
-                    if max(prediction.max() for prediction in predictions) > part.predictors[0].largest:
+                    largest = part.predictors[0].largest  # all of a part are of one kind
+                    if any(prediction.max() > largest for prediction in predictions):
                         return -np.inf
                     values = part.formula(copula, *predictions)
                     total += float(np.sum(values if part.weight is None else values * part.weight[rows]))

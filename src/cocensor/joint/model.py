@@ -268,7 +268,8 @@ class JointModel:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
         p = self.event.beta.size
         if not p:
-            return np.empty(((1 if X is None else len(X)) if n is None else n, 0))
+            given = 1 if X is None else len(X)
+            return np.empty((given if n is None else n, 0))
         if X is None:
             raise ValueError(f"{name} is needed: the model has {p} covariates.")
         if isinstance(X, Design):
@@ -318,8 +319,9 @@ def _decoded(kind: Any, value: Any) -> Any:
     if origin is np.ndarray:
         return np.array(_decoded(list, value), dtype=np.float64)
     if origin is tuple:
-        kinds = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else arguments
-        return tuple(_decoded(*pair) for pair in zip(kinds, _decoded(list, value), strict=True))
+        items = _decoded(list, value)
+        kinds = [arguments[0]] * len(items) if arguments[-1] is Ellipsis else arguments
+        return tuple(_decoded(*pair) for pair in zip(kinds, items, strict=True))
     if origin is Mapping:
         of_key, of_item = arguments
         return {_decoded(of_key, key): _decoded(of_item, item) for key, item in _decoded(list, value)}

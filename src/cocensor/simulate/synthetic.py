@@ -188,10 +188,10 @@ class SyntheticDesign:
         if self.study_end is not None:
             low, high = np.broadcast_to(self.study_end, 2)
             end = ends.uniform(low, high, size=self.n)
-        outcomes, coefs = Survival.from_latent(event_time, dropout_time, end), (event_coef, dropout_coef)
-        return SyntheticSample(
-            X, outcomes, event_time, dropout_time, seed, hidden, *coefs, dropout_scale, self
-        )
+        truth: dict[str, Any] = {"hidden": hidden, "event_coef": event_coef, "dropout_coef": dropout_coef}
+        truth |= {"dropout_scale": dropout_scale, "seed": seed, "design": self}
+        y = Survival.from_latent(event_time, dropout_time, end)
+        return SyntheticSample(X=X, y=y, event_time=event_time, dropout_time=dropout_time, **truth)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

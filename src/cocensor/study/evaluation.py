@@ -266,7 +266,22 @@ class Evaluation:
     ) -> CalibrationCurve:
         """Predicted against observed chances of the event by ``at``, any time up to the horizon.
 
-        With ``n_groups`` groups of similar predicted risk, at least 2; see :func:`survival_calibration_curve`.
+        See :func:`survival_calibration_curve`.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+        at : float
+            The time.
+        adjustment : str, optional
+            By default the primary one.
+        n_groups : int
+            Groups of similar predicted risk, at least 2.
+
+        Returns
+        -------
+        CalibrationCurve
         """
         check_choice(model, "model", self.models)
         check_whole(n_groups, "n_groups", 2)
@@ -276,9 +291,20 @@ class Evaluation:
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
     ) -> DCalibrationResult:
-        """Whether events fall evenly on the levels of predicted curves, with a test.
+        """Whether events fall evenly on the levels of predicted curves, with a test; see :func:`d_calibration`.
 
-        In ``n_cells`` cells of equal width, at least 2; see :func:`d_calibration`.
+        Parameters
+        ----------
+        model : str
+            One of the models.
+        adjustment : str, optional
+            By default the primary one.
+        n_cells : int
+            Number of cells of equal width, at least 2.
+
+        Returns
+        -------
+        DCalibrationResult
         """
         check_choice(model, "model", self.models)
         check_whole(n_cells, "n_cells", 2)
@@ -370,7 +396,13 @@ class Evaluation:
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
         """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.study.sensitivity.Bounds`.
 
-        By a mean of losses (such as ``"ibs"``, ``"brier"`` or ``"net_benefit"``), or the AUC at one time, ``at``.
+        Parameters
+        ----------
+        metric : str, optional
+            By default the first of the evaluation. A mean of losses (such as ``"ibs"``, ``"brier"`` or
+            ``"net_benefit"``), or the AUC at one time.
+        at : float, optional
+            Asks for the value at one time.
         """
         from cocensor.study.sensitivity.bounds import find_bounds
 
@@ -422,7 +454,12 @@ class Evaluation:
     def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
         """Values of the first metric over time; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
 
-        Drawn into the Matplotlib axes ``ax``, by default a new figure, with the numbers at risk below if ``at_risk``.
+        Parameters
+        ----------
+        ax : Axes, optional
+            Of Matplotlib, to draw into; by default a new figure.
+        at_risk : bool
+            Whether numbers at risk stand below the axis.
         """
         return view("plots.CurveDisplay").from_scores(self).plot(ax=ax, at_risk=at_risk)
 

@@ -118,6 +118,12 @@ def test_scores_have_the_digits_that_their_errors_deserve(three):
     assert says(without.support, "1e-05", "2e-05")
 
 
+def test_equals_share_the_score_that_is_told(three):
+    scores = {"a": 0.1, "b": 0.2, "twin": 0.1}
+    found = told(three, flat(scores), scores, error=ERROR)
+    assert says(found.support, "of a and twin is 0.100, against 0.200 for b")
+
+
 @pytest.mark.parametrize(
     ("ours", "ipcw", "said"),
     [

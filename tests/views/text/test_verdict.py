@@ -78,6 +78,12 @@ def clayton(tau):
             "the data cannot tell a, b, c and 2 others apart; each of them predicts better than f",
         ),
         ({"a": 0.1, "twin": 0.1}, "a and twin are equally good", None),
+        (
+            {"a": 0.1, "twin": 0.1, "b": 0.2},
+            "a and twin are equally good; both beat b",
+            "a and twin are equally good; both predict better than b",
+        ),
+        ({"a": 0.1, "twin": 0.1, "b": 0.11}, "the data cannot tell the 3 models apart", None),
         ({"a": 0.1, "b": None}, "there is no other model to compare a with", None),
     ],
 )
@@ -186,6 +192,11 @@ GRID = "The grid has τ from -0.4 to 0.8. "
             (-0.2, 0.2),
             f"{STAYS} It holds up to τ = 0.4; further out an interval is missing.",
         ),
+        (
+            [0.2, 0.2, 0.2, None],
+            (0.0, 0.6),
+            f"{PART} It holds up to τ = 0.4; further out an interval is missing.",
+        ),
     ],
 )
 def test_how_far_a_lead_holds_within_the_plausible_range_and_beyond(three, b, plausible, said):
@@ -221,6 +232,9 @@ def test_without_intervals_the_grid_tells_who_has_the_best_score_where(three):
     found = told(three, back, A_FIRST)
     assert found.lead == f"{INDEPENDENT}a has the best score."
     assert found.along.endswith(f"{PART} {HELD} At τ from 0.2 to 0.4, b has the best score.")
+    assert told(three, line([0.2] * 4), A_FIRST).along.endswith(f"{STAYS} {EVERY}")
+    below = f"{HELD.replace('up', 'down')} At τ = -0.4, b has the best score."
+    assert told(three, line([0.05, 0.2, 0.2, 0.2]), A_FIRST).along.endswith(below)
     parted = {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "b": [0.1, 0.2]})}
     assert says(told(three, parted, {"a": 0.1, "b": 0.1}).along, "At τ = 0.4, a has the best score")
     several = line([0.2, 0.2, 0.05], TAUS[1:]) | line([0.2, 0.2, 0.2], TAUS[1:], "joe")
@@ -366,6 +380,17 @@ def over_ratios(three, ratios, **options):
 )
 def test_up_to_which_hazard_ratio_it_holds(three, b, said):
     assert over_ratios(three, by_ratio(b=b)) == said
+
+
+def test_models_told_apart_at_the_start_are_no_tie_along_the_ratio(three):
+    """The data tell a and c apart, and b from neither."""
+    scores = {"a": 0.1, "b": 0.12, "c": 0.137}
+    lines = {"all": (RATIOS, {model: [score] * 4 for model, score in scores.items()})}
+    _, grid = made(three, flat(scores), scores, error=ERROR, ratios=lines)
+    assert ratios_in_words(grid.verdict.over_ratios).endswith(
+        "every ρ (0.5 to 4 was tried) the data cannot tell a and b apart; c is not best, but may be as good as some "
+        "of them."
+    )
 
 
 def test_scores_without_intervals_and_single_models_along_the_ratio(three):

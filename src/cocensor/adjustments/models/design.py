@@ -132,8 +132,10 @@ def imputation_design(
     sources = tuple(candidates[i] for i in kept)
     names, ridges = tuple(column.name for column in sources), tuple(column.ridge for column in sources)
     matrix = np.column_stack([np.empty((len(y), 0)), *(values[i] for i in kept)])
-    acting = varying, ridges, shrunk["time"]
-    return ImputationDesign(matrix, names, *acting, sources=sources, covariates=encoding), tuple(notes)
+    design = ImputationDesign(
+        matrix, names, varying, ridges, shrunk["time"], sources=sources, covariates=encoding
+    )
+    return design, tuple(notes)
 
 
 def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:

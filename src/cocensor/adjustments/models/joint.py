@@ -266,15 +266,18 @@ class JointFit:
     optimum: Minimum | None = None
 
     @classmethod
-    def of(cls, settings: JointSettings, copula: Any, X: Any, y: Survival, sample: str) -> JointFit:
-        """The model that is given, or one fitted to ``X`` and ``y``."""
-        if settings.model is not None:
-            return cls(settings.model)
+    def of(cls, form: JointSettings, copula: Any, X: Any, y: Survival, sample: str) -> JointFit:
+        """The model that is given, or one of this form fitted to ``X`` and ``y``."""
+        if form.model is not None:
+            return cls(form.model)
         try:
-            given = {name: getattr(settings, name) for name in ("margins", "knots", "penalty", "time_kind")}
-            return cls(None, JointProblem.of(X, y, **given)).with_copula(copula)
+            problem = JointProblem.of(
+                X, y, margins=form.margins, penalty=form.penalty, knots=form.knots, time_kind=form.time_kind
+            )
+            return cls(None, problem).with_copula(copula)
         except ValueError as error:
             missing = f"the joint model cannot be fitted to {sample}: {error}"
+            # Without events, or censorings before the last time, there may be none; whether one is needed shows later.
             if not y.n_events or (y.event | (y.time == y.t_max)).all():
                 return cls(None, missing=missing)
             raise ValueError(missing) from error

@@ -59,7 +59,7 @@ class ImputationFromMargins(FittedMargin):
         refuse_beyond(tail, grid.times, margin.support_, "times")
         refuse_beyond(tail, np.where(imputed, y.time, 0.0), margin.support_, "y_test")
         s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
-        s_c, before, after = at_c = np.ones((3, len(y)))
+        s_c, before, after = at_c = np.ones((3, len(y)))  # at_c is filled by its rows
         s_c[imputed] = margin.predict(y.time[imputed], tail="last")
         if (s_c == 0).any():
             rule = "y_test must not be censored after the training curve has reached 0"
@@ -128,7 +128,7 @@ class _ImputedFromMargins(EventWeights):
         r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
-        (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
+        (:class:`_Chance`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.influence.PullBack`).
         """
         pull = self.fitted.pull
