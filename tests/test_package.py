@@ -6,7 +6,10 @@ import pkgutil
 import subprocess
 import sys
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 import cocensor
 from cocensor.adjustments.registry import needs_copula
@@ -90,3 +93,32 @@ def test_the_house_can_be_held_in_mind():
     assert sum(lengths.values()) - sum(paper.values()) <= 38_000
     assert sum(paper.values()) <= 5_200
     assert len(cocensor.__all__) <= 50
+
+
+def test_one_score_goes_through_few_functions():
+    """So many functions and methods of the package run in one call, after a first has filled what is kept.
+
+    Constructors and other methods with two underscores, properties and comprehensions are not counted.
+    """
+    rng, times = np.random.default_rng(0), np.linspace(0.1, 1.0, 20)
+    y = rng.exponential(size=200), rng.random(200) < 0.6
+    survival = np.exp(-np.outer(rng.uniform(0.5, 2.0, 200), times))
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "cocensor"]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    own = [attribute for kind in kinds for attribute in vars(kind).values()]
+    properties = {each.fget.__code__ for each in own if isinstance(each, property)}
+    properties |= {each.func.__code__ for each in own if isinstance(each, cached_property)}
+    ran = set()
+    source = str(Path(cocensor.__file__).parent)
+    cocensor.integrated_brier_score(y, y, survival, times)
+    sys.setprofile(lambda frame, event, _: ran.add(frame.f_code) if event == "call" else None)
+    try:
+        cocensor.integrated_brier_score(y, y, survival, times)
+    finally:
+        sys.setprofile(None)
+    counted = [
+        code.co_qualname
+        for code in ran - properties
+        if code.co_filename.startswith(source) and not code.co_name.startswith(("__", "<"))
+    ]
+    assert len(counted) <= 59, sorted(counted)

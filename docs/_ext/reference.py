@@ -30,7 +30,7 @@ MODULES = ("cocensor", *(f"cocensor.{room}" for room in ROOMS))
 
 # Public by name, since other rooms of the package call them, but of no use to users. By class, public or not.
 PLUMBING = {
-    "ArchimedeanCopula": "graphic_survival log_curvature log_elasticity log_rise single_step",
+    "ArchimedeanCopula": "graphic_curve log_curvature log_elasticity log_rise single_step",
     "Copula": (
         "formulas formulas_at log_cdf_hazard log_cross_ratio_hazard log_hfunc1_hazard log_hfunc2_hazard log_pdf_hazard"
     ),
@@ -46,9 +46,10 @@ PLUMBING = {
     "Predictions": "alike drawn known_at on trusted",
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
+    "Sample": "labels",
     "Sensitivity": "grids",
-    "EventWeights": "at_columns block fit_in_one pieces pull_back_parts strips tiles",
-    "StepFunction": "trusted",
+    "EventWeights": "at_columns block fit_in_one pieces pull_back_parts tiles",
+    "StepFunction": "read trusted",
 }
 
 

@@ -229,12 +229,16 @@ def floats_of_objects(array: npt.NDArray[Any]) -> tuple[FloatArray, tuple[int, .
     return floats, None
 
 
-def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = False) -> FloatArray:
-    """``values`` as a finite float64 vector; with ``single``, one number is a vector too."""
+def as_vector(
+    values: Any, name: str, *, copy: bool = False, single: bool = False, negative: bool = True
+) -> FloatArray:
+    """``values`` as a finite float64 vector; with ``single``, one number is one too; no time is ``negative``."""
     floats = as_floats(values, name, copy=copy)
     floats = floats.reshape(1) if single and not floats.ndim else floats
     if floats.ndim != 1:
         _refuse_shape(floats, name)
+    if not negative and floats.min(initial=0.0) < 0:
+        refuse_first(floats < 0, floats, f"{name} must not be negative")
     return floats
 
 

@@ -25,7 +25,8 @@ def setting(copula, seed=0, n=1500, administrative=False):
 
 
 def brier(status, predicted):
-    return mean_losses(status, BRIER, [as_predictions(predicted, status.n, times=status.times)])[0]
+    curves = mean_losses(status, BRIER, [as_predictions(predicted, status.n, times=status.times)])
+    return status.grid.restore(curves)[0]
 
 
 def status_of(adjustment, y, train, test, times, X=None, curves=None):

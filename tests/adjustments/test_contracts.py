@@ -28,7 +28,8 @@ def build(name, copula, **options):
 
 def brier(status, predicted):
     """The Brier score of an array at the times of a status."""
-    return mean_losses(status, BRIER, [as_predictions(predicted, status.n, times=status.times)])[0]
+    curves = mean_losses(status, BRIER, [as_predictions(predicted, status.n, times=status.times)])
+    return status.grid.restore(curves)[0]
 
 
 def sample(n, seed, administrative=False):

@@ -85,10 +85,10 @@ def check_parts(fitted, y, x, predictions, grid=GRID):
         assert sum(each.normaliser for each in found) == pytest.approx(whole.normaliser, rel=1e-12)
         loads = [each.load for each in found]
         load = None if loads[0] is None else reduce(WeightLoad.merge, loads)
-        until, heard = said_by(lambda load=load: light.valid_until(load, grid, of_whole))
-        assert (until, heard) == (whole.valid_until, said)
+        settled, heard = said_by(lambda part=found[0], load=load: light.settled(part, of_whole, load))
+        assert (settled.valid_until, heard) == (whole.valid_until, said)
         assert (0 if load is None else load.n_floored) == whole.n_floored
-        assert (*found[0].notes, *light.notes_of(load, of_whole)) == whole.notes
+        assert settled.notes == whole.notes
     return whole
 
 
@@ -150,7 +150,7 @@ def test_when_nobody_is_seen_any_more_is_known_of_the_whole_alone():
     early = cc.Survival([1.0, 2.0, 3.0], [1, 0, 0])
     whole, said = said_by(lambda: fitted.weights(early, beyond, x))
     assert len(said) == 1
-    assert said_by(lambda: fitted.valid_until(whole.load, beyond, WholeSample.of(early)))[1] == said
+    assert said_by(lambda: fitted.settled(whole, WholeSample.of(early), whole.load))[1] == said
 
 
 @pytest.mark.parametrize(

@@ -119,17 +119,17 @@ def test_the_scores_of_all_models_at_once_give_one_status():
     samples = Samples.of(y[test], data.X[test], y[train], data.X[train])
     for given, columns in (("predictions", 2), (("covariates", "predictions"), 5)):
         adjustment = cc.Imputation(given, cc.Clayton(2.0))
-        [(served, fitted, status)] = samples.weights_by_fit(adjustment, TimeGrid.of(times), models)
+        [served] = samples.groups(adjustment, models)
         assert list(served) == ["a", "b"]
+        fitted = samples.fit(adjustment, served)
+        status = samples.weights(fitted, TimeGrid.of(times))
         # A Cox model's own score is what covariates explain, but for the straight lines between times.
         assert status.model.event.beta.size <= columns
         assert {note.about.model for note in fitted.notes} >= {"a", "b"}
         assert not y[test].event.all()
         np.testing.assert_allclose(status.a + status.b, 1.0, atol=1e-12)
-    own = list(
-        samples.weights_by_fit(cc.Imputation("prediction", cc.Clayton(2.0)), TimeGrid.of(times), models)
-    )
-    assert [list(served) for served, _, _ in own] == [["a"], ["b"]]
+    own = samples.groups(cc.Imputation("prediction", cc.Clayton(2.0)), models)
+    assert [list(served) for served in own] == [["a"], ["b"]]
 
 
 def test_scores_come_from_where_predictions_differ():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.data.risk_table import MarginSteps
 from tests.strategies import member_id, members
 
 COPULAS = members(
@@ -25,7 +26,7 @@ def weighted_margin(time, event, ended, weight, copula, of):
                     steps.append((t, hazard, leaving / exposed))
                 hazard -= np.log1p(-leaving / exposed) if leaving < exposed - 1e-12 else -np.inf
     times, hazards, fractions = np.array(steps).T
-    return cc.data.StepFunction(times, copula.graphic_survival(hazards, fractions))
+    return copula.graphic_curve(MarginSteps(times, fractions, hazards))
 
 
 @pytest.mark.parametrize("copula", COPULAS, ids=member_id)

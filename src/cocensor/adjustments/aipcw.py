@@ -204,16 +204,14 @@ class _FittedAIPCW(Fitted):
             largest = np.maximum(largest, size.max(axis=0))
         return weights.replaced(load=WeightLoad(total, largest, unseen, n_replaced=lifted))
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         assert load is not None
         remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
-        return no_score_from(grid.sorted, load, whole.n, remedy)
-
-    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
-        if load is None or not load.n_replaced:
-            return ()
-        floor = self.adjustment.min_probability
-        return (noted("probability_floored", floor=floor, n=load.n_replaced, of=whole.n),)
+        until, notes = no_score_from(weights.grid.sorted, load, whole.n, remedy), weights.notes
+        if load.n_replaced:
+            floor = self.adjustment.min_probability
+            notes += (noted("probability_floored", floor=floor, n=load.n_replaced, of=whole.n),)
+        return weights.replaced(valid_until=until, notes=notes)
 
 
 class _Augmented:

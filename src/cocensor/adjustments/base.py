@@ -181,32 +181,22 @@ class Fitted(ABC):
             Their predictions by model, where these are given; not needed of the subjects that were fitted to.
         whole : WholeSample, optional
             Where ``y`` is a part of a sample, what is known of the whole. Each subject has the weights that it has
-            within the whole. What takes all subjects is left to :meth:`valid_until` and :meth:`notes_of`, with
-            the merged ``load`` of all parts.
+            within the whole. What takes all subjects is left to :meth:`settled`, with the merged ``load`` of all parts.
         """
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
         all_subjects = WholeSample.of(outcomes) if whole is None else whole
         weights = self.weights_for(Sample(outcomes, x), grid, predictions, all_subjects)
         if whole is None:
             weights = self.settled(weights, all_subjects, weights.load)
-        at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
-        return weights.replaced(at_times=at_times)
+        weights.at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
+        return weights
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
-        """The weights with what takes the ``load`` of all subjects: until when there is an answer, and notes."""
-        until = min(weights.valid_until, self.valid_until(load, weights.grid, whole))
-        return weights.replaced(valid_until=until, notes=(*weights.notes, *self.notes_of(load, whole)))
+        """The weights with what takes the ``load`` of all subjects: ``valid_until``, of which it warns, and notes.
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Return when weights end, by the ``load`` of all subjects; warns of that, and of what is close to it.
-
-        :meth:`weights` does so, unless its subjects are a part of a sample.
+        :meth:`weights` asks for it, unless its subjects are a part of a sample. By default nothing takes all subjects.
         """
-        return np.inf
-
-    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
-        """Return notes on decisions for the test subjects, by the ``load`` of all of them."""
-        return ()
+        return weights
 
     def for_others(self) -> Fitted:
         """A small copy that answers for any subjects, and knows nothing of those that were fitted to.

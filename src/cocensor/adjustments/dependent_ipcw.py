@@ -147,11 +147,9 @@ class _IPCWFromMargins(FittedMargin):
         load = WeightLoad(nothing, nothing, nothing, no_answer_from=rare)
         return EventWeights(grid, cut, event=((weights, None),), modelled=(rest,), load=load)
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         assert load is not None
-        until = min(self.rare_from, load.no_answer_from)
-        _warn_from(until, grid)
-        return until
+        return _known_until(weights, min(self.rare_from, load.no_answer_from))
 
     def _weights(self, t: FloatArray) -> FloatArray:
         """Return 1 over the chance that an event at t is seen, before the end of the study is considered."""
@@ -215,24 +213,25 @@ class _IPCWFromJoint(FittedJoint):
         parts: dict[str, Any] = {"event_free": (), "event": ((weights, None),), "modelled": free_until}
         return EventWeights(grid, cut, load=load, model=model, notes=self.notes, **parts)
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         if load is None:
-            return np.inf
+            return weights
         # From the last time of either sample on nobody is left to stand for those who are event-free.
         until = min(self.t_max, whole.t_max, load.no_answer_from)
-        until = min(until, _first(grid.sorted, load.unseen > SMALLEST_CHANCE * load.total))
-        _warn_from(until, grid)
-        return until
+        unseen = load.unseen > SMALLEST_CHANCE * load.total
+        return _known_until(weights, min(until, _first(weights.grid.sorted, unseen)))
 
 
-def _warn_from(until: float, grid: TimeGrid) -> None:
-    if grid.last >= until:
+def _known_until(weights: EventWeights, until: float) -> EventWeights:
+    """Return weights that end then, with a warning where times reach it."""
+    if weights.grid.last >= until:
         warnings.warn(
             f"from time {shown_time(until)} on fewer than {SMALLEST_CHANCE:.0%} of the events are observed: "
             "scores there are NaN; choose an earlier horizon.",
             HorizonWarning,
             stacklevel=4,
         )
+    return weights.replaced(valid_until=until)
 
 
 def _first(times: FloatArray, where: BoolArray) -> float:

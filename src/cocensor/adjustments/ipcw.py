@@ -235,11 +235,16 @@ class _FittedIPCW(Fitted):
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
-        y, settings = sample.y, self.adjustment
+        y, at, last, settings = sample.y, grid.sorted, whole.t_max, self.adjustment
         side: Side = "left" if settings.convention == "left_limit" else "right"
-        at, last = grid.sorted, whole.t_max
-        if side == "left":
-            y, at, last = _seen_through(y, grid.sorted, whole)
+        ends = at == last
+        if side == "left" and whole.last_censored and ends.any():
+            # Those censored at the last time are event-free then, as at the end of a study: G is the one just before.
+            last = float(np.nextafter(whole.t_max, np.inf))
+            through = ~y.event & (y.time == whole.t_max)
+            if through.any():
+                y = Survival(np.where(through, last, y.time), y.event)
+            at = np.where(ends, np.nextafter(whole.t_max, -np.inf), at)
         cut = grid.cut(y.time)
         # Curves are needed while anybody is event-free, and at the events up to the last time.
         seen, end = y.event & (y.time <= grid.last), self.learned_from.t_max
@@ -254,8 +259,8 @@ class _FittedIPCW(Fitted):
         modelled: tuple[Modelled, ...] = ()
         curves: _ByCox | _ByCurves | None = None
         if self.curve is not None:
-            at_events = np.asarray(self.curve(event_times, side))
-            at_times, small = self._inverse(np.asarray(self.curve(at)), grid.sorted, grid.sorted < last)
+            at_events = self.curve.read(event_times, side)
+            at_times, small = self._inverse(self.curve.read(at), grid.sorted, grid.sorted < last)
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             n_small += at_risk * small
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
@@ -303,7 +308,7 @@ class _FittedIPCW(Fitted):
         used: dict[str, Any] = {"at_event": weights, "at_risk": at_risk_weights, "curves": curves}
         return _IPCWWeights(grid, cut, fitted=self, y=y, read_at=at, side=side, **used, **parts)
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         assert load is not None
         if load.n_replaced:
             warnings.warn(
@@ -313,20 +318,20 @@ class _FittedIPCW(Fitted):
                 stacklevel=3,
             )
         remedy = "a model of the censoring with fewer covariates, or min_probability"
-        until = no_score_from(grid.sorted, load, whole.n, remedy)
-        end, settings = self.learned_from.t_max, self.adjustment
-        beyond = grid.sorted[grid.sorted > end]
+        times, end, settings = weights.grid.sorted, self.learned_from.t_max, self.adjustment
+        until = no_score_from(times, load, whole.n, remedy)
+        beyond = times[times > end]
         # After a last censoring of the sample nobody seen stands for those censored.
         ends_unseen = beyond.size and self.learned_from.last_censored and whole.n_events < whole.n
-        if not ends_unseen or settings.tail or settings.convention != "left_limit":
-            return until
-        warnings.warn(
-            f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
-            f"scores from time {shown_time(beyond[0])} on are NaN.",
-            HorizonWarning,
-            stacklevel=3,
-        )
-        return min(until, float(beyond[0]))
+        if ends_unseen and not settings.tail and settings.convention == "left_limit":
+            warnings.warn(
+                f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
+                f"scores from time {shown_time(beyond[0])} on are NaN.",
+                HorizonWarning,
+                stacklevel=3,
+            )
+            until = min(until, float(beyond[0]))
+        return weights if until == np.inf else weights.replaced(valid_until=until)
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
@@ -357,21 +362,6 @@ class _FittedIPCW(Fitted):
             x = Covariates(self.encoding.matrix(x, "x_test"), self.encoding.names)
         check_length(x, "x_test", n, "y_test")
         return _ByCox(self.model, x) if isinstance(self.model, CoxPH) else _ByCurves(self.model, x, n)
-
-
-def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:
-    """The outcomes with those censored at the last time seen through it, when G is read, and the last time that is.
-
-    At that time they are event-free, as at the end of a study, and were not censored before: G is the one just before.
-    """
-    end = times == whole.t_max
-    if not (end.any() and whole.last_censored):
-        return y, times, whole.t_max
-    through = float(np.nextafter(whole.t_max, np.inf))
-    last = ~y.event & (y.time == whole.t_max)
-    if last.any():
-        y = Survival(np.where(last, through, y.time), y.event)
-    return y, np.where(end, np.nextafter(whole.t_max, -np.inf), times), through
 
 
 # Products of such a ratio are numbers of double precision.

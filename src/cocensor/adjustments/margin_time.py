@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
-from cocensor._notes import Note, noted
+from cocensor._notes import noted
 from cocensor._numerics import settled
 from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, refuse_beyond
 from cocensor.adjustments.models.margins import FittedMargin
@@ -114,19 +114,19 @@ class _FittedMarginTime(FittedMargin):
         load = WeightLoad(nothing + total, nothing, nothing, n_replaced=late)
         return EventWeights(grid, cut, event_free=certain, event=certain, normaliser=total, load=load)
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Return infinity; a sample without any weight is refused."""
-        if load is not None and not load.total.any():
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
+        """Return the weights, with a note on late censorings; a sample without any weight is refused."""
+        if load is None:
+            return weights
+        if not load.total.any():
             raise ValueError(
                 "weighting must be 'none' here: all test subjects are censored before the first training "
                 "event, so that every uncertainty weight is 0."
             )
-        return np.inf
-
-    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
-        if load is None or not load.n_replaced:
-            return ()
-        return (noted("after_last_training_time", n=load.n_replaced, last=self.margin.t_max_),)
+        if not load.n_replaced:
+            return weights
+        note = noted("after_last_training_time", n=load.n_replaced, last=self.margin.t_max_)
+        return weights.replaced(notes=(*weights.notes, note))
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
         """Return E[E given E > c], and c itself where no curve is left to integrate."""

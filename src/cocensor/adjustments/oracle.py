@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
+from cocensor._checks import FloatArray, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.models.margins import given_censoring
 from cocensor.adjustments.samples import Resample
@@ -45,7 +45,7 @@ class Oracle(Adjustment):
     assumption: ClassVar[str] = "The true event times are known, as in a simulation."
 
     def __post_init__(self) -> None:
-        times = as_times(as_vector(self.event_times, "event_times", copy=True), "event_times")
+        times = as_vector(self.event_times, "event_times", copy=True, negative=False)
         object.__setattr__(self, "event_times", read_only(times))
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import Rows
+from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.weights import EventWeights
 from cocensor.data import Sample, Survival
@@ -69,33 +70,25 @@ class Samples:
         """The training sample, or the test sample where there is no other."""
         return self.test if self.train is None else self.train
 
-    def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
-        """Fit to the test sample if it needs predictions or there is no other, else to the training sample."""
-        if adjustment.needs & {"prediction", "predictions"}:
-            return adjustment.fit(self.test.y, self.test.x, predictions, self.test.folds)
-        sample = self.learned_from
-        if "covariates" in adjustment.needs and sample is self.test and sample.x is None:
+    def fit(self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]) -> Fitted:
+        """The fit itself; or one to the test sample if it needs predictions or is alone, else to the training one."""
+        if isinstance(adjustment, Fitted):
+            return adjustment
+        needs = adjustment.needs
+        by_test = needs & {"prediction", "predictions"}
+        sample = self.test if by_test or self.train is None else self.train
+        if "covariates" in needs and not by_test and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
-        return adjustment.fit(sample.y, sample.x)
+        with one_blas_thread:
+            return adjustment.fit_to(sample, predictions if by_test else {})
 
     def groups(
-        self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]
+        self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]
     ) -> list[dict[Any, Predicted]]:
         """Models that share a fit: each alone where it is given its own prediction, else all together."""
-        if "prediction" in adjustment.needs:
+        if isinstance(adjustment, Adjustment) and "prediction" in adjustment.needs:
             return [{name: predicted} for name, predicted in predictions.items()]
         return [dict(predictions)]
-
-    def weights_by_fit(
-        self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predicted]
-    ) -> Iterator[tuple[dict[Any, Predicted], Fitted, EventWeights]]:
-        """Models that share a fit, this fit, and their weights; one group of models after the other."""
-        if isinstance(adjustment, Fitted):
-            yield dict(predictions), adjustment, self.weights(adjustment, grid)
-            return
-        for models in self.groups(adjustment, predictions):
-            fitted = self.fit(adjustment, models)
-            yield models, fitted, self.weights(fitted, grid)
 
     def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """The weights of the test subjects."""

@@ -155,7 +155,7 @@ class EventWeights:
         By default the number of subjects.
     valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
-        is known once all parts are (:meth:`Fitted.valid_until`).
+        is known once all parts are (:meth:`Fitted.settled`).
     load : WeightLoad or None
         What the weights come to, where that decides on ``valid_until``.
     n_floored : int
@@ -198,7 +198,7 @@ class EventWeights:
         self.normaliser = float(self.n if np.isnan(self.normaliser) else self.normaliser)
 
     def replaced(self, **changes: Any) -> Self:
-        """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
+        """Return a copy with other attributes: weights that were handed out are a value, of which nothing is set."""
         changed = copy(self)
         vars(changed).update(changes)
         return changed
@@ -215,11 +215,6 @@ class EventWeights:
     def n_floored(self) -> int:
         """The number of weights that rest on a floor."""
         return 0 if self.load is None else self.load.n_floored
-
-    @property
-    def strips(self) -> list[slice]:
-        """All rows, in strips of neighbours."""
-        return _slices(self.n, STRIP_ROWS)
 
     def pieces(self, rows: slice, columns: slice) -> Iterator[Piece]:
         """Return the modelled weights of neighbouring rows at some of the sorted times, in pieces that add up."""

@@ -29,6 +29,8 @@ from cocensor._checks import (
 from cocensor._jets import value_of
 from cocensor._namespaces import namespace
 from cocensor._numerics import log1mexp, open_uniform, scalar_like
+from cocensor.data import StepFunction
+from cocensor.data.risk_table import MarginSteps
 
 # So near to independence, what is multiplied by θ is no longer a normal number of double precision.
 _NO_DIGITS = 1e-290
@@ -331,15 +333,16 @@ class ArchimedeanCopula(Copula):
             after, before = (self.formulas._log_phi(x) for x in (end, start))
         return after + log1mexp(after - before)
 
-    def graphic_survival(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
-        r"""The Copula-Graphic sum over steps, :math:`\varphi^{-1}(\sum_{i \le j} [\varphi(p_i^+) - \varphi(p_i^-)])`.
+    def graphic_curve(self, steps: MarginSteps) -> StepFunction:
+        r"""The Copula-Graphic curve, :math:`\varphi^{-1}(\sum_{i \le j} [\varphi(p_i^+) - \varphi(p_i^-)])`.
 
         Step i takes the joint survival probability from :math:`p_i^- = e^{-hazard_i}` to
         :math:`p_i^+ = p_i^-(1 - fraction_i)`. At independence this is the Kaplan–Meier product. Nothing
         overflows: the sum runs in logarithms.
         """
+        times, fraction, hazard = steps
         if self.is_independence:
-            return np.multiply.accumulate(1.0 - fraction)
+            return StepFunction.trusted(times, np.multiply.accumulate(1.0 - fraction))
         # The curve is 0 from where a step takes everyone: the last one, or one before next to no weight.
         everyone = fraction == 1.0
         kept = slice(0, int(np.argmax(everyone)) if everyone.any() else fraction.size)
@@ -350,7 +353,7 @@ class ArchimedeanCopula(Copula):
             # Rounding may lift a curve by one unit in the last place; a survival curve does not rise.
             total = np.maximum.accumulate(total)
         survival[kept] = np.exp(-total)
-        return survival
+        return StepFunction.trusted(times, survival)
 
     def single_step(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
         r"""The curve after one step alone, :math:`\varphi^{-1}(\varphi(p^+) - \varphi(p^-))`, for each of many."""

@@ -59,7 +59,16 @@ def as_predictions(
         with naming(name):
             predicted = _recognised(estimate, X, labels)
     if predicted is None:
-        predicted = _from_array(estimate, n, times, name, risk, column)
+        n_axes = _n_axes(estimate) if risk else None
+        try:
+            if n_axes == 1:
+                predicted = RiskScores(estimate, name=name)
+            else:
+                predicted = _at_times(estimate, n, times, name, column)
+        except ValueError as error:
+            if n_axes != 2:
+                raise
+            raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
         if (own := row_labels(estimate)) is not None:
             with naming(name):
                 predicted = predicted.in_order_of(labels, own)
@@ -139,22 +148,8 @@ def _method(model: Any) -> str | None:
     return next((method for method in _METHODS if callable(getattr(model, method, None))), None)
 
 
-def _from_array(
-    estimate: Any, n: int, times: FloatArray | None, name: str, risk: bool, column: bool
-) -> Predicted:
-    """Return a risk score, or the curves of an array whose columns are the times of the evaluation."""
-    n_axes = _n_axes(estimate) if risk else None
-    if n_axes == 1:
-        return RiskScores(estimate, name=name)
-    try:
-        return _at_times(estimate, n, times, name, column)
-    except ValueError as error:
-        if n_axes != 2:
-            raise
-        raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
-
-
 def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column: bool) -> Probabilities:
+    """Return the curves of an array whose columns are the times of the evaluation."""
     table = as_table(estimate, name)
     table = table[:, None] if column and table.ndim == 1 else table
     shaped = f"{name} must have one row per test subject and one column per time"

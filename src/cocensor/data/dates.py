@@ -15,7 +15,6 @@ from cocensor._checks import (
     FloatArray,
     IntArray,
     as_flags,
-    as_times,
     as_vector,
     check_choice,
     check_length,
@@ -71,9 +70,9 @@ def from_follow_up(
     time: Any, event: Any, follow_up: Any, called: Callable[[str], str] = str, first: int = 0
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Return times, events, and who was under observation for as long as was planned; refusals as of dates."""
-    times, events = as_times(as_vector(time, "time"), "time"), as_flags(event, "event", NO_COMPETING_EVENTS)
+    times, events = as_vector(time, "time", negative=False), as_flags(event, "event", NO_COMPETING_EVENTS)
     check_length(events, "event", times.size, "time")
-    planned = as_times(as_vector(follow_up, "follow_up", single=True), "follow_up")
+    planned = as_vector(follow_up, "follow_up", single=True, negative=False)
     planned = planned if np.ndim(follow_up) else np.full(times.size, planned[0])
     check_length(planned, "follow_up", times.size, "time")
     for row in np.flatnonzero(times > planned * (1 + _ROUNDING))[:1]:

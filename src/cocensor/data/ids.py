@@ -133,17 +133,6 @@ def _and_more(n: int) -> str:
     return f" and {n - 1:,} more" if n > 1 else ""
 
 
-def subject_labels(x: Any, of_outcomes: Any) -> Any:
-    """Return the labels of test subjects: of their covariates, or of their outcomes where only these say more."""
-    labels = row_labels(x)
-    if labels is None or of_outcomes is None or is_numbered(of_outcomes):
-        return of_outcomes if labels is None else labels
-    if is_numbered(labels):
-        return of_outcomes
-    check_same_order(labels, of_outcomes, ("x_test", "y_test"))
-    return labels
-
-
 def rows_by_label(
     own: Any, wanted: Any, by_position: str = "give a pair (times, array)"
 ) -> tuple[IntArray | None, Matching | None]:

@@ -16,7 +16,6 @@ from cocensor._checks import (
     FloatArray,
     IntArray,
     Rows,
-    as_times,
     as_vector,
     check_choice,
     check_number,
@@ -177,7 +176,7 @@ class Predictions(Predicted):
             check_choice(self.interpolation, "interpolation", ("linear", "step"))
         if self.tail is not None:
             check_choice(self.tail, "tail", TAILS)
-        times = as_times(as_vector(self.times, "times", copy=True, single=True), "times")
+        times = as_vector(self.times, "times", copy=True, single=True, negative=False)
         if not times.size:
             raise ValueError("times is empty: a curve needs at least one time.")
         check_increasing(times)
@@ -291,7 +290,7 @@ class Predictions(Predicted):
 
     def __call__(self, times: npt.ArrayLike) -> FloatArray:
         """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
-        return self.read(as_times(as_vector(times, "times"), "times"), slice(None))
+        return self.read(as_vector(times, "times", negative=False), slice(None))
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Return probabilities of some ``rows`` at ``times``."""
@@ -431,7 +430,7 @@ class PredictionsAt(Predicted):
     matched: Matching | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
+        [time] = times = as_vector(self.time, "times", single=True, negative=False)
         table = as_probability_table(self.probabilities, times, column=True)
         rounded = count_rounded(table, "probabilities", times)
         vars(self).update(time=float(time), probabilities=read_only(table), n_rounded=rounded)

@@ -77,10 +77,14 @@ class StepFunction:
         """Return the value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
         check_choice(side, "side", ("left", "right"))
         t = as_floats(t, "t")
+        return scalar_like(self.read(t, side), t)
+
+    def read(self, t: FloatArray, side: Side = "right") -> FloatArray:
+        """Return the values at ``t``; nothing is checked again."""
         values = self.values if self.values.size else np.array([self.initial])
         index = lookup(self.times, t, side)
         # No copy of all values: a part of a sample may ask for few of them.
-        return scalar_like(np.where(index > 0, values[np.maximum(index - 1, 0)], self.initial), t)
+        return np.where(index > 0, values[np.maximum(index - 1, 0)], self.initial)
 
     def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
         r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.

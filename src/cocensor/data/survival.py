@@ -35,7 +35,7 @@ from cocensor._checks import (
 from cocensor._notes import Note, noted
 from cocensor._numerics import in_bins
 from cocensor.data.dates import from_dates, from_follow_up
-from cocensor.data.ids import check_same_order, row_labels
+from cocensor.data.ids import check_same_order, is_numbered, row_labels
 from cocensor.data.risk_table import RiskTable
 
 # Censorings look like an unmarked end of study where the last tenth has 10, and a quarter of all, at 5 times the rate.
@@ -89,7 +89,7 @@ class Survival:
     labels: Any = field(default=None, init=False)
 
     def __init__(self, time: Any, event: Any, administrative: Any = None, reason: Any = None) -> None:
-        times = as_times(as_vector(time, "time", copy=True), "time")
+        times = as_vector(time, "time", copy=True, negative=False)
         if not times.size:
             raise ValueError("time is empty: at least one subject is needed.")
         times += 0.0  # -0.0 becomes 0.0
@@ -103,9 +103,9 @@ class Survival:
             flags = as_flags(administrative, "administrative")
             check_length(flags, "administrative", times.size, "time")
             refuse_first(flags & events, flags, "administrative must be false where event is true")
-        vars(self).update(vars(self.trusted(times, events, flags, None, labels)))
-        if reason is not None:
-            vars(self).update(reason=read_only(as_reasons(reason, self.dropout)))
+            flags = read_only(flags)
+        vars(self).update(time=read_only(times), event=read_only(events), administrative=flags, labels=labels)
+        vars(self).update(reason=None if reason is None else read_only(as_reasons(reason, self.dropout)))
 
     @classmethod
     def from_frame(
@@ -433,6 +433,17 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def labels(self) -> Any:
+        """The labels of test subjects: of their covariates, or of their outcomes where only these say more."""
+        labels, of_outcomes = row_labels(self.x), self.y.labels
+        if labels is None or of_outcomes is None or is_numbered(of_outcomes):
+            return of_outcomes if labels is None else labels
+        if is_numbered(labels):
+            return of_outcomes
+        check_same_order(labels, of_outcomes, ("x_test", "y_test"))
+        return labels
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, IntArray, as_times, as_vector, read_only
+from cocensor._checks import FloatArray, IntArray, as_vector, read_only
 from cocensor._numerics import lookup
 from cocensor.data.dates import UNITS
 
@@ -33,7 +33,7 @@ class TimeGrid:
         """The grid of ``times``, of which there must be at least one."""
         if isinstance(times, TimeGrid):
             return times
-        given = read_only(as_times(as_vector(times, "times", copy=True, single=True), "times"))
+        given = read_only(as_vector(times, "times", copy=True, single=True, negative=False))
         if not given.size:
             raise ValueError("times is empty: at least one time is needed.")
         if (np.diff(given) > 0).all():

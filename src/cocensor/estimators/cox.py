@@ -11,7 +11,6 @@ import numpy.typing as npt
 from cocensor._checks import (
     FloatArray,
     as_matrix,
-    as_times,
     as_vector,
     as_weights,
     check_choice,
@@ -165,7 +164,7 @@ class CoxPH:
     def survival(self, times: npt.ArrayLike, X: Any) -> FloatArray:
         """S(t given x) of each row at ``times``, (n, len(times)); constant beyond the last event."""
         log_ratio = self.log_relative_hazard(X)[:, None]
-        times = as_times(as_vector(times, "times", single=True), "times")
+        times = as_vector(times, "times", single=True, negative=False)
         return from_log_hazard(self.log_baseline_at_centre_(times) + log_ratio)
 
     def relative_hazard(self, X: Any) -> FloatArray:

@@ -23,7 +23,7 @@ from cocensor._checks import (
 from cocensor._numerics import hazard_from_survival, lookup, scalar_like
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.copulas.base import log_step
-from cocensor.data import RiskTable, StepFunction, Survival
+from cocensor.data import StepFunction, Survival
 from cocensor.data.interpolation import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.influence import MarginInfluence
@@ -58,7 +58,7 @@ class MarginEstimator:
         self.risk_table_ = outcomes.weighted_risk_table(sample_weight) if weighted else outcomes.risk_table
         self.n_ = self.risk_table_.n
         self.t_max_ = float(self.risk_table_.times[-1])
-        self.survival_ = _graphic_curve(self.risk_table_, self.copula, self.of)
+        self.survival_ = self.copula.graphic_curve(self.risk_table_.margin(self.of))
         self._other: StepFunction | None = None
         self._influence: MarginInfluence | None = None
         return self
@@ -324,23 +324,18 @@ class MarginEstimator:
 
     def _dropout_curve(self) -> StepFunction:
         if self._other is None:
-            self._other = _graphic_curve(self.risk_table_, self.copula, "dropout")
+            self._other = self.copula.graphic_curve(self.risk_table_.margin("dropout"))
         return self._other
 
     def _dropouts_first(self) -> StepFunction:
         """The curve if at tied times the dropouts came before the events."""
         other: WhichMargin = "dropout" if self.of == "event" else "event"
-        return _graphic_curve(self.risk_table_.exchanged(), self.copula, other)
+        return self.copula.graphic_curve(self.risk_table_.exchanged().margin(other))
 
     def _influences(self) -> MarginInfluence:
         if self._influence is None:
             self._influence = MarginInfluence(self.risk_table_, self.copula, self.of, self.survival_)
         return self._influence
-
-
-def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: WhichMargin) -> StepFunction:
-    steps = table.margin(of)
-    return StepFunction.trusted(steps.times, copula.graphic_survival(steps.hazard, steps.fraction))
 
 
 class KaplanMeier(MarginEstimator):

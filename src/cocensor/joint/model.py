@@ -18,7 +18,6 @@ from cocensor._checks import (
     as_flags,
     as_generator,
     as_matrix,
-    as_times,
     as_vector,
     check_length,
     check_whole,
@@ -144,8 +143,8 @@ class JointModel:
         1 up to c. Where ``administrative`` is set the study ended at c instead, and all that is known is C > c:
         :math:`q(t) = C(S_E(t), S_C(c)) / C(S_E(c), S_C(c))`.
         """
-        t = as_times(as_vector(t, "t", single=True), "t")
-        c = as_times(as_vector(c, "c", single=True), "c")
+        t = as_vector(t, "t", single=True, negative=False)
+        c = as_vector(c, "c", single=True, negative=False)
         design = self.covariates(X, c.size, rows_of="c")
         ended = as_flags(np.zeros(c.size) if administrative is None else administrative, "administrative")
         check_length(ended, "administrative", c.size, "c")
@@ -261,7 +260,7 @@ class JointModel:
         return model
 
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
-        t = as_times(as_vector(t, "t", single=True), "t")
+        t = as_vector(t, "t", single=True, negative=False)
         hazards = margin.of(self.covariates(X, 1 if X is None else None)).at(t)
         return from_log_hazard(hazards(slice(None), slice(None)))
 

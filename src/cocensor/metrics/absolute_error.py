@@ -95,7 +95,7 @@ class RestrictedAbsoluteError(Metric):
         """The values of several models, in one pass over the weights."""
         refuse_unless_known(status)
         missed = mean_losses(status, _MISSED, self._shares(status, predictions), by_subject)
-        values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
+        values = missed @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
     def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:

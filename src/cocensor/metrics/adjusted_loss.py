@@ -94,7 +94,7 @@ class AdjustedLoss:
         chosen, grid = asked.chosen, pointwise.grid(asked.grid)
         if isinstance(chosen, Adjustment) and chosen.needs & {"prediction", "predictions"}:
             raise ValueError(f"adjustment must be fitted before, for it is given predictions: {chosen!r}.")
-        [(_, _, weights)] = asked.samples.weights_by_fit(chosen, grid, {})
+        weights = asked.samples.weights(asked.samples.fit(chosen, {}), grid)
         refuse_unknown(grid, weights.valid_until)
         self.metric, self.place = pointwise, Place.of(like, "like")
         self._loss, self._weights = pointwise.loss, PlacedWeights(weights, self.place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -17,15 +17,15 @@ from cocensor._checks import FloatArray, IntArray, Rows, check_choice, row_block
 from cocensor._parallel import in_threads
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.weights import Term
+from cocensor.adjustments.weights import STRIP_ROWS
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue, Models, Scored, SingleTime
 from cocensor.warnings import HorizonWarning
 
-# Strips of subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
-_JOB_STRIPS = 2
+# Subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
+_JOB_ROWS = 2 * STRIP_ROWS
 _WORTH_THREADS = 2**22
 # A table of so many times stays in the cache.
 _MOST_TABULATED = 256
@@ -77,24 +77,31 @@ class PointwiseMetric(Metric):
     def loss(self) -> Loss:
         """The loss of a predicted probability, event-free and after the event."""
 
-    def evaluate(self, status: EventWeights, predictions: Models) -> dict[str, MetricValue]:
-        """The values of all models in one pass over the weights."""
-        return self._summed_up(status, self.values_over_time(status, predictions))
+    def evaluate(
+        self,
+        status: EventWeights,
+        predictions: Models,
+        weights: FloatArray | None = None,
+        by_subject: SumsBySubject | None = None,
+    ) -> dict[str, MetricValue]:
+        """The values of all models in one pass; ``weights`` of the sorted times are by default :meth:`time_weights`."""
+        curves = mean_losses(status, self.loss, list(predictions.values()), by_subject)
+        weights = self.time_weights(status.grid) if weights is None else weights
+        for t in status.grid.sorted[np.isnan(curves).any(axis=0)][:1]:
+            raise ValueError(f"times must not pass {t:g}, from where the adjustment gives no score.")
+        means, as_given = [float(weights @ curve) for curve in curves], status.grid.restore(curves)
+        return dict(zip(predictions, map(MetricValue, means, as_given), strict=True))
 
     def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values of all models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, self.time_weights(status.grid), len(predictions))
-        curves = mean_losses(status, self.loss, list(predictions.values()), by_subject)
-        values = self._summed_up(status, dict(zip(predictions, curves, strict=True)))
+        values = self.evaluate(status, predictions, by_subject=by_subject)
         return values, by_subject.known_of(self.functionals(status, predictions))
 
     def values_over_time(self, status: EventWeights, predictions: Models) -> dict[str, FloatArray]:
         """The mean loss of all models at each time, in one pass over the weights."""
         curves = mean_losses(status, self.loss, list(predictions.values()))
-        return dict(zip(predictions, curves, strict=True))
-
-    def _summed_up(self, status: EventWeights, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
-        return {name: MetricValue(time_average(status.times, curve), curve) for name, curve in curves.items()}
+        return dict(zip(predictions, status.grid.restore(curves), strict=True))
 
     def at_time(self, t: float) -> Metric:
         """The mean loss at one time."""
@@ -122,8 +129,16 @@ class PointwiseMetric(Metric):
 class AtOneTime(SingleTime, PointwiseMetric):
     """A loss at one time, ``at``, or at the last of an evaluation where that is None."""
 
-    def _summed_up(self, status: EventWeights, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
-        return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
+    def evaluate(
+        self,
+        status: EventWeights,
+        predictions: Models,
+        weights: FloatArray | None = None,
+        by_subject: SumsBySubject | None = None,
+    ) -> dict[str, MetricValue]:
+        """The values of all models, NaN where the adjustment gives none."""
+        losses = mean_losses(status, self.loss, list(predictions.values()), by_subject)[:, 0].tolist()
+        return dict(zip(predictions, map(MetricValue, losses), strict=True))
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
         """Return 1 for the one time."""
@@ -159,16 +174,6 @@ def time_weights(times: FloatArray, integration: Integration = "trapezoid") -> F
     if integration == "step":
         return np.append(widths, 0.0)
     return 0.5 * (np.append(widths, 0.0) + np.append(0.0, widths))
-
-
-def time_average(times: FloatArray, values: FloatArray, integration: Integration = "trapezoid") -> float:
-    """The mean over time of scores at times in any order, joined by lines or each held until the next time."""
-    order = np.argsort(times, kind="stable")
-    t, v = times[order], values[order]
-    weights = time_weights(t, integration)
-    if (unknown := np.isnan(v)).any():
-        raise ValueError(f"times must not pass {t[unknown][0]:g}, from where the adjustment gives no score.")
-    return float(weights @ v)
 
 
 class BlockLosses:
@@ -222,19 +227,16 @@ class SumsBySubject:
 def mean_losses(
     weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None = None
 ) -> FloatArray:
-    """Return mean losses, (models, times in the order given); those of each subject are gathered ``by_subject``."""
+    """Return mean losses, (models, sorted times); those of each subject are gathered ``by_subject``."""
     grid, sums = weights.grid, _Sums(weights, loss, models, by_subject)
-    jobs = [
-        partial(sums.of_strips, weights.strips[start : start + _JOB_STRIPS])
-        for start in range(0, len(weights.strips), _JOB_STRIPS)
-    ]
+    jobs = [partial(sums.of_rows, start) for start in range(0, weights.n, _JOB_ROWS)]
     # The same numbers however many threads there are.
     threads = weights.n * len(models) * grid.sorted.size >= _WORTH_THREADS
     total = np.add.reduce(in_threads(jobs) if threads else [job(Event()) for job in jobs])
     total /= weights.normaliser
     total[:, grid.sorted >= weights.valid_until] = np.nan
     warn_above_largest(total, grid.sorted, loss)
-    return grid.restore(total)
+    return total
 
 
 def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> None:
@@ -249,35 +251,6 @@ def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> Non
         )
 
 
-class _Space:
-    """Two arrays for one block after the other: new ones would be slow to come by."""
-
-    def __init__(self, n_times: int) -> None:
-        self._both: FloatArray = np.empty((2, 0))
-        self.short = np.min_scalar_type(n_times)
-        self._columns = np.arange(n_times, dtype=self.short)
-        # For each cut, at which times a subject is event-free; None where that is beyond the cache.
-        self._table = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
-
-    def filled(self, cut: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return two arrays in the memory order of ``values``: who is event-free at which time, 1 or 0, and room."""
-        if self._both.shape[1] < values.size:
-            self._both = np.empty((2, values.size))
-        by_column = values.strides[0] < values.strides[1]
-        shape = values.shape[::-1] if by_column else values.shape
-        free, room = (space[: values.size].reshape(shape) for space in self._both)
-        if by_column:
-            np.copyto(free, cut > self._columns[:, None])
-            return free.T, room.T
-        if self._table is not None:
-            self._table.take(
-                cut, axis=0, out=free, mode="clip"
-            )  # no cut is clipped: other modes copy once more
-        else:
-            np.copyto(free, cut[:, None] > self._columns)
-        return free, room
-
-
 class _Sums:
     """Weighted losses, summed over subjects strip by strip: by weights that are products, and by modelled ones."""
 
@@ -285,23 +258,35 @@ class _Sums:
         self, weights: EventWeights, loss: Loss, models: Sequence[Predicted], by_subject: SumsBySubject | None
     ) -> None:
         self.weights, self.loss, self.models, self.by_subject = weights, loss, models, by_subject
-        self._n_times = weights.grid.sorted.size
+        self._n_times = n_times = weights.grid.sorted.size
+        self._columns = np.arange(n_times, dtype=np.min_scalar_type(n_times))
+        # For each cut, at which times a subject is event-free; None where that is beyond the cache.
+        self._table = np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
+        ones = np.ones(weights.n)  # a product with them is several times as fast as a sum over rows
+        #: The terms of a and of b, with factors of 1 where there are none.
+        self._before, self._after = (
+            [(ones if subject is None else subject, 1.0 if time is None else time) for subject, time in terms]
+            for terms in (weights.event_free, weights.event)
+        )
 
-    def of_strips(self, strips: Sequence[slice], stopped: Event) -> FloatArray:
-        """Return the sums over some strips, (models, times)."""
-        total, space = np.zeros((len(self.models), self._n_times)), _Space(self._n_times)
-        for rows in strips:
+    def of_rows(self, start: int, stopped: Event) -> FloatArray:
+        """Return the sums over the subjects of one job, strip by strip, (models, times)."""
+        total, end = np.zeros((len(self.models), self._n_times)), min(start + _JOB_ROWS, self.weights.n)
+        # Two arrays for one block after the other: new ones would be slow to come by.
+        space = np.empty((2, next(row_blocks(end - start, self._n_times)).stop * self._n_times))
+        for first in range(start, end, STRIP_ROWS):
             if stopped.is_set():
                 break
+            rows = slice(first, min(first + STRIP_ROWS, end))
             if self.weights.event_free or self.weights.event:
                 self._add_products(rows, space, total)
             if self.weights.modelled:
                 self._add_modelled(rows, total)
         return total
 
-    def _add_products(self, strip: slice, space: _Space, total: FloatArray) -> None:
+    def _add_products(self, strip: slice, space: FloatArray, total: FloatArray) -> None:
         times = self.weights.grid.sorted
-        cut = self.weights.cut[strip].astype(space.short)
+        cut = self.weights.cut[strip].astype(self._columns.dtype)
         differ = []
         for m, predicted in enumerate(self.models):
             if predicted.alike:
@@ -310,10 +295,11 @@ class _Sums:
                 differ.append((m, predicted))
         for part in row_blocks(cut.size, times.size) if differ else ():
             rows = slice(strip.start + part.start, strip.start + part.stop)
-            before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
+            before = [(subject[rows], time) for subject, time in self._before]
+            after = [(subject[rows], time) for subject, time in self._after]
             for m, predicted in differ:
                 values = predicted.read(times, rows)
-                free, losses = space.filled(cut[part], values)
+                free, losses = self._event_free(cut[part], values, space)
                 if self.loss.known is not None:
                     self.loss.known(free, values, losses)
                 else:
@@ -331,25 +317,41 @@ class _Sums:
                         timed = time * over
                         sums += subject * (losses @ timed - event_free @ timed)
 
+    def _event_free(
+        self, cut: IntArray, values: FloatArray, space: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return two arrays in the memory order of ``values``: who is event-free at which time, 1 or 0, and room."""
+        by_column = values.strides[0] < values.strides[1]
+        shape = values.shape[::-1] if by_column else values.shape
+        free, room = (own[: values.size].reshape(shape) for own in space)
+        if by_column:
+            np.copyto(free, cut > self._columns[:, None])
+            return free.T, room.T
+        if self._table is not None:
+            # No cut is clipped: other modes copy once more.
+            self._table.take(cut, axis=0, out=free, mode="clip")
+        else:
+            np.copyto(free, cut[:, None] > self._columns)
+        return free, room
+
     def _add_alike(self, rows: slice, cut: IntArray, m: int, total: FloatArray) -> None:
         """Add the losses of a prediction that all share, those of one subject: sums of weights will do."""
         n_times = self._n_times
         one = self.models[m].read(self.weights.grid.sorted, slice(rows.start, rows.start + 1))
         event_free, event = self.loss.event_free(one)[0], self.loss.event(one)[0]
-        before, after = _products(self.weights.event_free, rows), _products(self.weights.event, rows)
-        for subject, time in before:
-            by_cut = np.bincount(cut, subject, n_times + 1)
+        for subject, time in self._before:
+            by_cut = np.bincount(cut, subject[rows], n_times + 1)
             total[m] += time * (by_cut[::-1].cumsum()[::-1][1:] * event_free)
-        for subject, time in after:
-            by_cut = np.bincount(cut, subject, n_times + 1)
+        for subject, time in self._after:
+            by_cut = np.bincount(cut, subject[rows], n_times + 1)
             total[m] += time * (by_cut.cumsum()[:n_times] * event)
         if self.by_subject is None:
             return
         sums, over = self.by_subject.sums[rows, m], self.by_subject.time_weights
-        for subject, time in before:
-            sums += subject * np.append(0.0, (time * (event_free * over)).cumsum())[cut]
-        for subject, time in after:
-            sums += subject * np.append((time * (event * over))[::-1].cumsum()[::-1], 0.0)[cut]
+        for subject, time in self._before:
+            sums += subject[rows] * np.append(0.0, (time * (event_free * over)).cumsum())[cut]
+        for subject, time in self._after:
+            sums += subject[rows] * np.append((time * (event * over))[::-1].cumsum()[::-1], 0.0)[cut]
 
     def _add_modelled(self, rows: slice, total: FloatArray) -> None:
         for piece in self.weights.pieces(rows, slice(0, self._n_times)):
@@ -362,11 +364,3 @@ class _Sums:
                 if self.by_subject is not None:
                     over = self.by_subject.time_weights[piece.columns]
                     self.by_subject.sums[piece.rows, m] += np.einsum("ij,ij->i", piece.q * over, weighed)
-
-
-def _products(terms: tuple[Term, ...], rows: slice) -> list[tuple[FloatArray, FloatArray | float]]:
-    """Factors of some rows, and those of the times; 1 where there are none."""
-    ones = np.ones(rows.stop - rows.start)  # a product with them is several times as fast as a sum over rows
-    return [
-        (ones if subject is None else subject[rows], 1.0 if time is None else time) for subject, time in terms
-    ]

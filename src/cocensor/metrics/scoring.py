@@ -22,13 +22,12 @@ from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.data.border import as_predictions
-from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference import Influence
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import Metric, Models
-from cocensor.metrics.kernel import Integration, PointwiseMetric, time_average, time_weights
+from cocensor.metrics.base import Metric, MetricValue, Models
+from cocensor.metrics.kernel import Integration, PointwiseMetric, time_weights
 from cocensor.metrics.tensors import ArraysAsked, ArrayTable, Asked, refuse_foreign, refuse_mixed
 from cocensor.warnings import HorizonWarning, PredictionWarning
 
@@ -75,21 +74,13 @@ class ScoreRequest(Asked):
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
-        weights = time_weights(self.grid.sorted, integration)[:, None]
-
-        def averages(status: EventWeights, models: Models) -> dict[Any, float]:
-            curves = metric.values_over_time(status, models)
-            return {name: time_average(self.grid.times, curves[name], integration) for name in models}
-
-        return self.each(averages, return_influence, partial(metric.functionals_by_time, weights=weights))
+        weights = time_weights(self.grid.sorted, integration)
+        functionals = partial(metric.functionals_by_time, weights=weights[:, None])
+        return self.each(partial(metric.evaluate, weights=weights), return_influence, functionals)
 
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
-
-        def values(status: EventWeights, models: Models) -> dict[Any, float]:
-            return {name: score.value for name, score in metric.evaluate(status, models).items()}
-
-        return self.each(values, return_influence, metric.functionals, grid=metric.grid(self.grid))
+        return self.each(metric.evaluate, return_influence, metric.functionals, grid=metric.grid(self.grid))
 
     def each_time(self, compute: Compute) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
@@ -112,23 +103,25 @@ class ScoreRequest(Asked):
         grid: TimeGrid | None = None,
     ) -> Any:
         """What is computed with one fit, at the times or a ``grid`` of others; with influences a pair."""
-        values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.y_test
+        values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.test.y
         used = functionals if return_influence else ()
-        fits = self.samples.weights_by_fit(self.chosen, grid or self.grid, self.predictions)
-        for models, _, status in fits:
+        for models in self.samples.groups(self.chosen, self.predictions):
+            status = self.samples.weights(self.samples.fit(self.chosen, models), grid or self.grid)
             by_model = compute(status, models)
             lots = [influence(status, of(status, models), y).split(len(models)) for of in used]
             for name, *influences in zip(models, *lots, strict=True):
-                values[name] = self._at_the_times(by_model[name])
+                value = by_model[name]
+                value = value.value if isinstance(value, MetricValue) else value
+                values[name] = self._at_the_one(value) if self.single else value
                 if influences:
-                    moved[name] = self._on(by_model[name], *influences)
+                    moved[name] = self._on(value, *influences)
         return self.returned(values, moved) if used else self.returned(values)
 
-    def _at_the_times(self, value: Any) -> Any:
-        """A value, or values over time; at a single time what there is at that: a number, or an array of several."""
+    def _at_the_one(self, value: Any) -> Any:
+        """What there is of a value, or of values over time, at the single time: a number, or an array of several."""
         if isinstance(value, tuple):
-            return tuple(map(self._at_the_times, value))
-        if not (self.single and isinstance(value, np.ndarray)):
+            return tuple(map(self._at_the_one, value))
+        if not isinstance(value, np.ndarray):
             return value
         return float(value[0]) if value.ndim == 1 else value[0]
 
@@ -183,7 +176,26 @@ class Given:
             refuse_mixed(models, foreign)
             tables = {key: ArrayTable.of(table, names[key], asked) for key, table in models.items()}
             return ArraysAsked(**vars(asked), tables=tables)
-        predictions = {key: _read(estimate, names[key], asked, risk) for key, estimate in models.items()}
+        test, grid, predictions = asked.samples.test, asked.grid, dict[Any, Predicted]()
+        given: dict[str, Any] = {"times": grid.times, "X": test.x, "labels": test.labels, "risk": risk}
+        for key, estimate in models.items():
+            name, column = names[key], asked.single and not risk
+            predicted = as_predictions(estimate, len(test.y), name=name, column=column, **given)
+            end, last = predicted.end, grid.last
+            if last > end:
+                raise ValueError(f"times must not pass {end:g}, the end of {name}, but reach {last:g}.")
+            if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
+                other = grid.times[grid.times != predicted.time][0]
+                raise ValueError(
+                    f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}."
+                )
+            if predicted.matched == "labels":
+                message = f"{name} is put into the order of the test subjects by its labels."
+                warnings.warn(message, PredictionWarning, stacklevel=4)
+            if n := predicted.n_rounded:
+                message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
+                warnings.warn(message, PredictionWarning, stacklevel=4)
+            predictions[key] = predicted
         return ScoreRequest(**vars(asked), predictions=predictions)
 
     def asked(
@@ -267,34 +279,6 @@ def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunctio
 def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
     """Return a score function that gives one result for each model."""
     return cast(ResultFunction[P, Result], score_function(body))
-
-
-def _read(estimate: Any, name: str, asked: Asked, risk: bool) -> Predicted:
-    """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
-    grid, y, x = asked.grid, asked.samples.y_test, asked.samples.x_test
-    predicted = as_predictions(
-        estimate,
-        len(y),
-        times=grid.times,
-        X=x,
-        labels=subject_labels(x, y.labels),
-        name=name,
-        risk=risk,
-        column=asked.single and not risk,
-    )
-    end, last = predicted.end, grid.last
-    if last > end:
-        raise ValueError(f"times must not pass {end:g}, the end of {name}, but reach {last:g}.")
-    if isinstance(predicted, PredictionsAt) and not predicted.known_at(grid.times):
-        other = grid.times[grid.times != predicted.time][0]
-        raise ValueError(f"times must be {predicted.time:g}, the one time of {name}, but has {other:g}.")
-    if predicted.matched == "labels":
-        message = f"{name} is put into the order of the test subjects by its labels."
-        warnings.warn(message, PredictionWarning, stacklevel=4)
-    if n := predicted.n_rounded:
-        message = f"{name} has {n} values outside [0, 1] by less than 1e-6: they are read as 0 or 1."
-        warnings.warn(message, PredictionWarning, stacklevel=4)
-    return predicted
 
 
 def time_grid(

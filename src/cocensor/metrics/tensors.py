@@ -164,7 +164,8 @@ class ArraysAsked(Asked):
         if needs & {"prediction", "predictions"}:
             given = {name: table.as_predictions(self.grid) for name, table in self.tables.items()}
         curves: dict[Any, list[Array]] = {}
-        for models, _, weights in self.samples.weights_by_fit(self.chosen, self.grid, given):
+        for models in self.samples.groups(self.chosen, given):
+            weights = self.samples.weights(self.samples.fit(self.chosen, models), self.grid)
             if whole:
                 refuse_unknown(self.grid, weights.valid_until)
             place = self.tables[next(iter(models))].place

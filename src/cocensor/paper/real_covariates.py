@@ -16,7 +16,6 @@ from cocensor._checks import (
     FloatArray,
     Seed,
     as_frame,
-    as_times,
     as_vector,
     check_choice,
     check_number,
@@ -362,7 +361,7 @@ class SemiSyntheticSample(SimulatedSurvival):
         return self.design._survival(of, t[:, None], self.rows)[:, 0]
 
     def _survival(self, of: str, t: npt.ArrayLike) -> FloatArray:
-        times = as_times(as_vector(t, "t", single=True), "t")
+        times = as_vector(t, "t", single=True, negative=False)
         if self.design.integer_times:
             times = np.floor(times) + 0.5  # from where on a time is rounded to more than t
         return self.design._survival(of, times, self.rows)

@@ -14,10 +14,9 @@ import numpy.typing as npt
 from cocensor._checks import BoolArray, FloatArray, IntArray, Progress, check_length
 from cocensor._notes import Note, noted
 from cocensor._numerics import GOLDEN, splitmix64
-from cocensor.data import Predictions, Survival
+from cocensor.data import Predictions, Sample, Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.covariates import Covariates, chosen_covariates
-from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted, Probabilities
 
 if TYPE_CHECKING:
@@ -323,7 +322,7 @@ def _checked(chunk: Any, name: str) -> tuple[dict[str, Predicted], Survival, Any
     y = Survival.coerce(outcomes, f"{name} y")
     if x is not None:
         check_length(x, f"{name} covariates", len(y), "y")
-    labels = subject_labels(x, y.labels)
+    labels = Sample(y, x).labels
     predictions = {
         model: as_predictions(estimate, len(y), X=x, labels=labels, name=f"{name} {model!r}", risk=True)
         for model, estimate in models.items()

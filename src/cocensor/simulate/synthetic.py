@@ -12,7 +12,6 @@ import numpy.typing as npt
 from cocensor._checks import (
     FloatArray,
     as_matrix,
-    as_times,
     as_vector,
     check_choice,
     check_number,
@@ -259,7 +258,7 @@ class SyntheticSample(SimulatedSurvival):
         return self._survival(t, X, self.design.dropout[0], self.dropout_scale, self.dropout_coef)
 
     def _survival(self, t: npt.ArrayLike, X: Any, shape: float, scale: float, coef: FloatArray) -> FloatArray:
-        times = as_times(as_vector(t, "t", single=True), "t")
+        times = as_vector(t, "t", single=True, negative=False)
         X = self.X if X is None else as_matrix(X, "X")
         if X.shape[1] != coef.size:
             raise ValueError(f"X must have {coef.size} columns, as in the draw, but has {X.shape[1]}.")

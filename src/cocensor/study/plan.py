@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import (
-    as_times,
     as_tuple,
     as_vector,
     check_choice,
@@ -262,7 +261,7 @@ def _as_scored_times(
         raise ValueError(f"{name} must be None where times are given: they end where it lies.")
     if all(by.single_times == "only" or by.at is not None for by in metrics):
         return tuple(TimeGrid.of(times).times.tolist())
-    grid = as_times(as_vector(times, "times"), "times")
+    grid = as_vector(times, "times", negative=False)
     if not grid.size or grid.min() == grid.max():
         raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
     return tuple(grid.tolist())
@@ -277,7 +276,7 @@ def _as_single_times(at: Any, metrics: Sequence[Metric], name: str) -> tuple[flo
     """Return single times, sorted, each once, where a metric takes them; None for none."""
     if at is None:
         return None
-    given = as_times(as_vector(at, name, single=True), name)
+    given = as_vector(at, name, single=True, negative=False)
     times = np.unique(_filled(given, name, "at least one time is needed, or None."))
     if not any(map(takes_single_times, metrics)):
         listed = ", ".join(by.name for by in metrics)

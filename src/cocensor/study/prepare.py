@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only, to_numpy
+from cocensor._checks import FloatArray, as_vector, check_length, read_only, to_numpy
 from cocensor._notes import Note, noted
 from cocensor._numerics import settled
 from cocensor.adjustments import Adjustment, Fitted, Imputation
@@ -70,7 +70,7 @@ def prepared(
 
 def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
     """Return the event times of all subjects, which agree with what was observed of them."""
-    times = as_times(as_vector(values, name), name)
+    times = as_vector(values, name, negative=False)
     check_length(times, name, len(y), "y_test")
     off = times - y.time
     bad = np.where(y.event, np.abs(off), -off) > _ROUNDING * y.time

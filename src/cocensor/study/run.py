@@ -16,9 +16,8 @@ from cocensor._parallel import ProgressCount, one_blas_thread
 from cocensor.adjustments import Adjustment, Fitted, Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.data.border import as_predictions, predict
-from cocensor.data.ids import subject_labels
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.joint import CopulaChoice
@@ -316,7 +315,7 @@ def _predictions(
         if not isinstance(name, str) or not name:
             raise TypeError(f"models must have strings as names, but one is {name!r}.")
     predicted: dict[str, Predicted | Exception] = {}
-    given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
+    given: dict[str, Any] = {"times": times, "X": x_test, "labels": Sample(y, x_test).labels}
     for name, model in models.items():
         try:
             if isinstance(model, ValueError):
@@ -430,9 +429,9 @@ class Scorer:
                 raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
             given = Samples.of(test, X, train, self.x_train)
             samples, _ = usable_samples(given, self.covariates, {repr(self.adjustment): self.adjustment})
-            [(models, _, status)] = samples.weights_by_fit(
-                self.adjustment, self.metric.grid(TimeGrid.of(self.times)), {"": predict(estimator, X)}
-            )
+            models = {"": predict(estimator, X)}
+            fitted = samples.fit(self.adjustment, models)
+            status = samples.weights(fitted, self.metric.grid(TimeGrid.of(self.times)))
             value = self.metric.evaluate(status, models)[""].value
             if not np.isfinite(value):
                 raise ValueError(f"the {self.metric.label} is not defined: {self.metric.undefined}.")

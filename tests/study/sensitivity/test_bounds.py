@@ -11,7 +11,7 @@ from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.data.border import as_predictions
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.kernel import time_average
+from cocensor.metrics.kernel import time_weights
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.sensitivity.extremes import Dropouts, extremes_of_auc, extremes_of_mean
 from tests.refusals import refuses
@@ -235,7 +235,7 @@ def test_curves_are_sharp_at_each_time_alone():
         for k, t in enumerate(TIMES):
             alone = result.bounds("brier", at=t)[model]
             assert (curve.low[k], curve.high[k]) == pytest.approx((alone.low, alone.high), abs=1e-15)
-    mean = time_average(TIMES, bounds.over_time("a").high)
+    mean = time_weights(TIMES) @ bounds.over_time("a").high
     assert mean >= bounds["a"].high
 
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from cocensor._checks import (
     BoolArray,
     FloatArray,
-    as_times,
     as_vector,
     check_choice,
     check_length,
@@ -49,7 +48,7 @@ def check_score_times(score_times: Any) -> ScoreTimes:
         return "auto"
     if isinstance(score_times, int | np.integer):
         return check_whole(score_times, "score_times")
-    times = np.unique(as_times(as_vector(score_times, "score_times", single=True), "score_times"))
+    times = np.unique(as_vector(score_times, "score_times", single=True, negative=False))
     if not times.size:
         raise ValueError("score_times is empty: at least one time is needed.")
     return tuple(times.tolist())

@@ -199,17 +199,17 @@ class ImputationFromJoint(FittedJoint):
         parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes, "model": model}
         return _ImputedByJoint(grid, cut, fitted=self, z=z, q=q, **parts)
 
-    def valid_until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Return infinity; warns of times beyond the data of the joint model."""
-        model = self.joint.model
-        if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
+    def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
+        """Return the weights as they are; warns of times beyond the data of the joint model."""
+        model, last = self.joint.model, weights.grid.last
+        if model is not None and whole.first_censored < last and last > model.t_max_:
             warnings.warn(
                 f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
                 "it the margins are extrapolated.",
                 HorizonWarning,
                 stacklevel=3,
             )
-        return np.inf
+        return weights
 
     @cached_property
     def _later(self) -> HazardRatio | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, as_times, as_vector, check_choice, escaped
+from cocensor._checks import FloatArray, as_vector, check_choice, escaped
 from cocensor.adjustments import IPCW
 from cocensor.copulas import Copula
 from cocensor.data.times import TimeAxis
@@ -588,7 +588,7 @@ def _times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...
     """Single times, by default all of the evaluation."""
     if at is None and not evaluation.data.at:
         raise ValueError("at is needed: the evaluation has no scores at single times.")
-    times = evaluation.data.at if at is None else as_times(as_vector(at, "at", single=True), "at").tolist()
+    times = evaluation.data.at if at is None else as_vector(at, "at", single=True, negative=False).tolist()
     if not times:
         raise ValueError("at is empty: at least one is needed.")
     return tuple(dict.fromkeys(times))
