@@ -188,8 +188,8 @@ class Fitted(ABC):
         weights = self.weights_for(Sample(outcomes, x), grid, predictions, all_subjects)
         if whole is None:
             weights = self.settled(weights, all_subjects, weights.load)
-        weights.at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
-        return weights
+        at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
+        return weights.replaced(at_times=at_times)
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         """The weights with what takes the ``load`` of all subjects: ``valid_until``, of which it warns, and notes.
