@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.linalg import sqrtm
@@ -118,9 +118,11 @@ def test_estimates_without_error_or_without_interval_take_no_part():
 
 
 @given(arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(-10, 10)))
+@example(np.array([[1e-162, 3e-162], [2e-162, -1e-162]]))
+@example(np.array([[1e-200, 0.0, 1.0], [2e-200, 0.0, 5e-324]]))
 def test_between_pointwise_and_bonferroni_at_any_scale(rows):
     found = simultaneous_quantile(rows)
-    used = (np.square(rows).sum(axis=0) > 0).sum()
+    used = (rows != 0).any(axis=0).sum()
     if not used:
         assert np.isnan(found)
         return

@@ -198,7 +198,7 @@ class EventWeights:
         self.normaliser = float(self.n if np.isnan(self.normaliser) else self.normaliser)
 
     def replaced(self, **changes: Any) -> Self:
-        """Return a copy with other attributes: weights that were handed out are a value, of which nothing is set."""
+        """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
         changed = copy(self)
         vars(changed).update(changes)
         return changed

@@ -44,13 +44,15 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
     covariance. Columns with NaN or of 0 take no part; NaN where none does.
     """
     pointwise = normal_quantile(confidence_level)
-    lengths = np.sqrt(np.square(rows).sum(axis=0))
-    used = lengths > 0
+    largest = np.abs(rows).max(axis=0, initial=0.0)
+    used = largest > 0
     if not used.any():
         return float("nan")
     if used.sum() == 1:
         return pointwise
-    scaled = rows[:, used] / lengths[used]
+    # By powers of two, which is exact: squares of what is tiny would be 0.
+    scaled = np.ldexp(rows[:, used], -np.frexp(largest[used])[1])
+    scaled /= np.sqrt(np.square(scaled).sum(axis=0))
     maxima = np.concatenate([np.abs(drawn).max(axis=0) for drawn in normal_draws(scaled)])
     limits = quantile_limits(confidence_level, scaled.shape[1])
     return float(np.clip(np.quantile(maxima, confidence_level), *limits))
