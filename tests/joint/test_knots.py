@@ -89,7 +89,7 @@ def test_counts_in_intervals_say_what_the_likelihood_says(knots):
         return minimise(derivatives, value, start, tolerance=1e-3).value
 
     counts = in_intervals(y.time, y.event, np.ones(len(y)))
-    assert counts[1][counts[0].event].sum() == y.n_events
+    assert counts[1].sum() == y.n_events
     straight, bent = Basis(np.empty(0)), Basis(np.log([0.01, *knots, 3.0]))
     gain = negative_loglik(straight, *counts) - negative_loglik(bent, *counts)
     assert gain == pytest.approx(exact(straight) - exact(bent), rel=0.02, abs=0.1)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray
+from cocensor._checks import BoolArray, Counts, FloatArray
 from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import quantile
-from cocensor.copulas import Independence
 from cocensor.data import Survival
-from cocensor.joint.likelihood import BARRIER, Likelihood
-from cocensor.joint.margins import Basis, MarginForm
+from cocensor.joint.likelihood import BARRIER
+from cocensor.joint.margins import Barrier, Basis, MarginForm
 from cocensor.joint.settings import Knots
 
 #: How many inner knots are tried.
@@ -64,8 +63,10 @@ def constant_hazard(basis: Basis, n_happened: float, exposure: float) -> FloatAr
     return np.asarray(np.linalg.solve(basis.matrix, raw))
 
 
-def in_intervals(time: FloatArray, happened: BoolArray, weight: FloatArray) -> tuple[Survival, FloatArray]:
-    """Outcomes at the ends of intervals, and the weight of those who have the event, or outlast it alone, at each."""
+def in_intervals(
+    time: FloatArray, happened: BoolArray, weight: FloatArray
+) -> tuple[FloatArray, Counts, Counts]:
+    """Ends of intervals, and the weight of those who have the event within each, or outlast it as their last."""
     happening, going = weight[happened], weight[~happened]
     own, ends = time[happened], np.unique(time)
     if ends.size > _INTERVALS:
@@ -82,24 +83,41 @@ def in_intervals(time: FloatArray, happened: BoolArray, weight: FloatArray) -> t
     events = np.bincount(np.searchsorted(ends, own), happening, n)
     # Whoever left before the first end says nothing.
     left = np.bincount(np.searchsorted(ends, time[~happened], side="right"), going, n + 1)[1:]
-    is_event = np.repeat([True, False], n)
-    return Survival(np.tile(ends, 2), is_event, ~is_event), np.concatenate((events, left))
+    return ends, events, left
 
 
-def negative_loglik(basis: Basis, y: Survival, weight: FloatArray) -> float:
-    """The value at the best fit of a margin alone, to outcomes at the ends of intervals."""
-    ends = np.unique(y.time)
-    basis, never = basis.orthonormal(np.log(ends)), Basis(np.empty(0), present=False)
-    likelihood = Likelihood(y, np.empty((len(y), 0)), (basis, never), ends, BARRIER, weight=weight)
+def negative_loglik(basis: Basis, ends: FloatArray, events: Counts, left: Counts) -> float:
+    r"""The value at the best fit of a margin alone to counts in intervals.
 
+    It is :math:`-\sum_j d_j \log(1 - e^{-\Delta H_j}) - p_j \Delta H_j`, with d_j events within an interval and p_j who
+    went through it: a fit for each set of knots would be slow by the likelihood of single subjects.
+    """
+    basis, some = basis.orthonormal(np.log(ends)), events > 0
+    design, through = basis.values(np.log(ends)), np.cumsum((left + np.append(events[1:], 0.0))[::-1])[::-1]
+    barrier = Barrier(np.arange(basis.size), basis.slope_bounds(), None, BARRIER)
+
+    @np.errstate(all="ignore")  # what is not finite ends a search
     def value(point: FloatArray) -> float:
-        return -likelihood.value(point, Independence())
+        step = np.diff(np.exp(design @ point), prepend=0.0)
+        loglik = events[some] @ np.log(-np.expm1(-step[some])) - through @ step + barrier.value(point)
+        return float(-loglik) if np.isfinite(loglik) else np.inf
 
+    @np.errstate(all="ignore")
     def derivatives(point: FloatArray) -> Derivatives:
-        at = likelihood.derivatives(point, Independence(), free=False)
-        return Derivatives(-at.value, -at.gradient, -at.hessian)
+        hazard = np.exp(design @ point)
+        step, steps = np.diff(hazard, prepend=0.0), np.diff(hazard[:, None] * design, axis=0, prepend=0.0)
+        first, second = -through, np.zeros_like(step)
+        first[some] += events[some] / np.expm1(step[some])
+        second[some] = (first + through)[some] / -np.expm1(-step[some])
+        bent = hazard * (
+            first - np.append(first[1:], 0.0)
+        )  # each hazard ends one interval and starts the next
+        rising = barrier.derivatives(point)
+        gradient = -(first @ steps) - rising.gradient
+        hessian = steps.T @ (second[:, None] * steps) - design.T @ (bent[:, None] * design) - rising.hessian
+        return Derivatives(value(point), gradient, hessian)
 
-    start = constant_hazard(basis, float(weight[y.event].sum()), float(weight @ y.time))
+    start = constant_hazard(basis, float(events.sum()), float((events + left) @ ends))
     return minimise(derivatives, value, start, tolerance=1e-3).value
 
 

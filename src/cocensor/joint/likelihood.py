@@ -253,16 +253,20 @@ class Likelihood:
         order: Literal[1, 2],
     ) -> Iterator[tuple[slice, list[FloatArray], list[_Place], Jet]]:
         """Some subjects of a part, what they contribute, and designs and parameters of its variables; θ is the last."""
-        m, places = len(part.predictors), [predictor.at for predictor in part.predictors]
+        # A margin that has not begun has no parameters.
+        begun = [k for k, predictor in enumerate(part.predictors) if predictor.basis.size]
+        m, places = len(begun), [part.predictors[k].at for k in begun]
         if free:
             copula = copula.formulas_at(Jet.variable(copula.theta, m, m + 1, order=order))
             places.append(slice(self.n_parameters, self.n_parameters + 1))
         for rows, designs in blocks:
-            predictions = part.predictions(rows, designs, parameters)
-            variables = [Jet.variable(x, i, len(places), order=order) for i, x in enumerate(predictions)]
+            arguments: list[Any] = part.predictions(rows, designs, parameters)
+            for i, k in enumerate(begun):
+                arguments[k] = Jet.variable(arguments[k], i, len(places), order=order)
             with np.errstate(all="ignore"):
-                jet = part.formula(copula, *variables)
-            yield rows, [*designs, np.ones((len(designs[0]), 1))] if free else designs, places, jet
+                jet = part.formula(copula, *arguments)
+            own = [designs[k] for k in begun]
+            yield rows, [*own, np.ones((len(designs[0]), 1))] if free else own, places, jet
 
 
 def _gather(
