@@ -11,6 +11,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Adjustment
+from cocensor.adjustments.samples import Samples
 from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
 from cocensor.joint.fit import JointProblem
@@ -207,7 +208,7 @@ def fits(monkeypatch):
 
         monkeypatch.setattr(kind, name, fitting)
 
-    for kind in (cc.CoxPH, cc.KaplanMeier, cc.CopulaGraphic, Adjustment):
+    for kind in (cc.CoxPH, cc.KaplanMeier, cc.CopulaGraphic, Adjustment, Samples):
         count(kind, "fit")
     for name in ("fit", "optimum", "margins_at"):
         count(JointProblem, name)
@@ -218,7 +219,7 @@ def test_views_fit_nothing(asked, fits, tmp_path):
     result = evaluated(asked)
     over, bounds, benchmarks = result.sensitivity(), result.bounds(), result.benchmarks()
     full = result.full()
-    assert {"CoxPH.fit", "KaplanMeier.fit", "CopulaGraphic.fit", "Adjustment.fit"} <= set(fits)
+    assert {"CoxPH.fit", "KaplanMeier.fit", "CopulaGraphic.fit", "Samples.fit"} <= set(fits)
     assert {"JointProblem.fit", "JointProblem.margins_at"} & set(fits)
     fits.clear()
     for shown in (result, over, bounds, benchmarks, full, result.verdict, over.verdict):

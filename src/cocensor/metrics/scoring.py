@@ -162,10 +162,8 @@ class Given:
         self, *, numpy_alone: bool = False, risk: bool = False, **how: Unpack[Assumed]
     ) -> ScoreRequest | ArraysAsked:
         """The request, of arrays of any library."""
-        asked, models = (
-            self.asked(**how),
-            self.estimate if isinstance(self.estimate, Mapping) else {"": self.estimate},
-        )
+        asked = self.asked(**how)
+        models = self.estimate if asked.several else {"": self.estimate}
         if not models:
             raise ValueError("estimate is empty: at least one model is needed.")
         names = {key: f"estimate[{str(key)!r}]" if asked.several else "estimate" for key in models}
