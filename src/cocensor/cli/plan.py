@@ -53,8 +53,7 @@ class PlanOptions:
     )
     plausible: str | None = assumption(
         "LOW,HIGH",
-        "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to 0.2, or three "
-        "times what all covariates together would induce.",
+        "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default -0.2,0.2.",
     )
     metrics: str | None = score(
         "A,B,...",

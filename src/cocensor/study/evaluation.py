@@ -351,7 +351,8 @@ class Evaluation:
         families : str or sequence of str, optional
             By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
-            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9.
+            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9,
+            and both ends of the plausible range.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         hazard_ratios : array-like, optional
@@ -361,8 +362,7 @@ class Evaluation:
             Whose ratio moves alone, beside that of everybody: a label for each test subject, the name of a column of
             numbers in ``x_test``, or "reason", the default where ``y_test`` names at least two.
         plausible : (float, float), optional
-            From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
-            covariates together induce.
+            From which to which τ the dependence is held plausible; by default from -0.2 to 0.2.
         benchmarks : CovariateBenchmarks, optional
             What :meth:`benchmarks` returned, if it was called already.
         progress : callable, optional

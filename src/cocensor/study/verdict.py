@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
 
 from cocensor._checks import escaped
 from cocensor._json import plain
 from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.adjustments import IPCW, Imputation
-from cocensor.copulas import Copula
+from cocensor.copulas import Copula, copula_families
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.ranking import Standing, counted, rankable, standing
+from cocensor.study.ranking import (
+    Answer,
+    Standing,
+    beats_reference,
+    better_than_reference,
+    counted,
+    rankable,
+    reference_metric,
+    standing,
+)
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Grid, Pair
 
@@ -34,6 +46,15 @@ class Robustness:
     family: str
     against: str
     within_plausible: bool
+
+
+class BetterThanReference(NamedTuple):
+    """Whether a model is better than one Kaplan–Meier curve for all, by the intervals of the difference."""
+
+    #: At the dependence that was assumed: independence, unless a copula was stated.
+    here: Answer
+    #: At every point of the plausible range; "cannot tell" where answers differ. None without a sensitivity analysis.
+    over_plausible: Answer | None = None
 
 
 @dataclass(frozen=True)
@@ -57,13 +78,17 @@ class Assumption:
 class Verdict:
     """Who leads by one metric under one assumption, as far as the data show, and how far that holds."""
 
-    #: The first that applies: "no_usable_model" (none may be called best), "tie" (no two models differ significantly,
-    #: at any dependence that was tried), "settled" (one model leads all others, at every dependence of the plausible
-    #: range, all of which was tried), "settled_at_independence" (one model leads all others where independence, or the
-    #: dependence that was assumed, holds), or "not_settled".
+    #: The first that applies: "no_usable_model" (no model may be better than Kaplan–Meier), "tie" (all remaining models
+    #: are equivalent, throughout the plausible range), "settled" (one model is better than every other at every point of
+    #: the plausible range, both ends included, in every family that reaches the point, and at every hazard ratio after
+    #: dropout whose τ lies in the range), "settled_at_independence" (the same at the dependence that was assumed), or
+    #: "not_settled". A point without an answer prevents "tie" and "settled". One remaining model is held against the
+    #: Kaplan–Meier curve. Without a sensitivity analysis there is no "settled", and "tie" is about one dependence.
     state: State
     assumption: Assumption
     standing: Standing = field(repr=False)
+    #: Whether each model is better than one Kaplan–Meier curve for all, under this assumption.
+    better_than_reference: Mapping[str, BetterThanReference] = field(default_factory=dict)
     #: Of those that may be ranked.
     unscored: tuple[str, ...] = ()
     #: By each metric of the evaluation, under the same adjustment.
@@ -82,6 +107,8 @@ class Verdict:
     strongest_covariate: str | None = None
     #: How far the lead holds over the hazard ratio after dropout.
     over_ratios: OverRatios | None = field(default=None, repr=False)
+    #: Kendall's τ that each hazard ratio after dropout implies, by the fitted margins; NaN where it is not known.
+    tau_of_ratio: Mapping[float, float] = field(default_factory=dict)
 
     @property
     def metric(self) -> str:
@@ -95,9 +122,15 @@ class Verdict:
 
     @property
     def leader(self) -> str | None:
-        """The model that alone may be best; None where several may, or there is nothing to lead."""
-        first = self.standing.contenders
-        return first[0] if len(first) == 1 and len(self.standing.scores) > 1 else None
+        """The model that alone may be best; None where several may, or the only one may be no better than nothing."""
+        first, alone = self.standing.contenders, len(self.standing.scores) == 1
+        leads = len(first) == 1 and (not alone or self.better_than_reference[first[0]].here == "yes")
+        return first[0] if leads else None
+
+    @property
+    def margin(self) -> float:
+        """Differences within ± this are too small to matter."""
+        return self.standing.margin
 
     @property
     def beaten(self) -> tuple[str, ...]:
@@ -162,9 +195,13 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON can hold it."""
-        same = ("state", "metric", "adjustment", "leader", "beaten", "tied", "behind", "unscored")
+        same = ("state", "metric", "adjustment", "leader", "beaten", "tied", "behind", "unscored", "margin")
         numbers = {name: getattr(self, name) for name in same} | {
             "tau": self.assumption.tau,
+            "better_than_reference": {
+                model: answer._asdict() for model, answer in self.better_than_reference.items()
+            },
+            "tau_of_ratio": [list(pair) for pair in self.tau_of_ratio.items()],
             "by_metric": {
                 name: {"best": by.best, "leaders": by.leaders} for name, by in self.by_metric.items()
             },
@@ -311,10 +348,21 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
             place = replace(places[0], errors=errors, best_of_several=best)
     unscored = tuple(model for model in rankable(evaluation) if model not in place.scores)
     by_metric = {name: standing(evaluation, name, place.adjustment) for name in evaluation.metrics}
-    verdict = Verdict("not_settled", assumption, place, unscored, by_metric)
+    reference = {
+        model: BetterThanReference(better_than_reference(evaluation, model))
+        for model in evaluation.data.predictions
+    }
+    verdict = Verdict("not_settled", assumption, place, reference, unscored, by_metric)
+    points: list[Point] | None = None
     if sensitivity is not None and tells:
         verdict = _over(sensitivity, verdict)
-    return replace(verdict, state=_state(verdict))
+        points = plausible_points(sensitivity, verdict.tau_of_ratio)
+        reference = {
+            model: answer._replace(over_plausible=_over_plausible(points, model, answer.here))
+            for model, answer in reference.items()
+        }
+        verdict = replace(verdict, better_than_reference=reference)
+    return replace(verdict, state=_state(evaluation, verdict, points))
 
 
 def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
@@ -332,16 +380,86 @@ def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
     return Assumption(adjustment, scores.label, tau, family, scores.hazard_ratio, tuple(given), left)
 
 
-def _state(verdict: Verdict) -> State:
-    place = verdict.standing
-    if not place.scores:
+def _state(evaluation: Evaluation, verdict: Verdict, points: Sequence[Point | None] | None) -> State:
+    """Return the first state that applies; ``points`` are those of the plausible range, None for one without answer."""
+    place, remaining = verdict.standing, rankable(evaluation)
+    if not remaining or not place.scores:
         return "no_usable_model"
-    alike = all(part.agreed and set(part.models) == set(place.scores) for part in verdict.stretches)
-    if place.tells and set(verdict.tied) == set(place.scores) and alike:
-        return "tie"
-    if verdict.leader is None or not place.tells or set(place.beaten) != set(place.scores) - {verdict.leader}:
+    if len(remaining) > 1 and _equivalent(place, remaining):
+        throughout = points is None or all(
+            point and _equivalent(point.standing, remaining) for point in points
+        )
+        if throughout:
+            return "tie"
+    leader = verdict.leader
+    if leader is None or not place.leads(leader, _rivals(leader, remaining)):
         return "not_settled"
-    return "settled" if verdict.is_covered and verdict.holds_in_plausible else "settled_at_independence"
+    if len(remaining) == 1:
+        everywhere = verdict.better_than_reference[leader].over_plausible == "yes"
+    else:
+        everywhere = points is not None and all(
+            point and point.standing.leads(leader, _rivals(leader, remaining)) for point in points
+        )
+    return "settled" if everywhere else "settled_at_independence"
+
+
+def _rivals(leader: str, remaining: Iterable[str]) -> list[str]:
+    return [model for model in remaining if model != leader]
+
+
+def _equivalent(place: Standing, models: Iterable[str]) -> bool:
+    return all(place.equivalent(a, b) for a, b in combinations(models, 2))
+
+
+class Point(NamedTuple):
+    """A point of a grid, and the standing of the models there."""
+
+    grid: Grid
+    line: str
+    at: float
+    standing: Standing
+
+
+def plausible_points(sensitivity: Sensitivity, tau_of_ratio: Mapping[float, float]) -> list[Point | None]:
+    """Return all points of the plausible range; None for each without an answer, and for an end that is no point.
+
+    The points of a family are those that it reaches. A hazard ratio after dropout belongs to the range if the τ that it
+    implies does, or is not known.
+    """
+    grid, after, plausible = sensitivity.over_tau, sensitivity.over_ratio, sensitivity.plausible
+    low, high = plausible.low, plausible.high
+    taus = [tau for tau in grid.points if low <= tau <= high]
+    points: list[Point | None] = [None for end in (low, high) if end not in taus]
+    wanted = [(grid, family, tau) for family in grid.lines for tau in taus if _reaches(family, tau)]
+    if after is not None and ALL in after.lines:
+        ratios = (ratio for ratio in after.points if not _is_outside(tau_of_ratio.get(ratio, nan), low, high))
+        wanted += [(after, ALL, ratio) for ratio in ratios]
+    return points + [
+        Point(*place, place[0].standing(*place[1:])) if place[0].values(*place[1:]) else None
+        for place in wanted
+    ]
+
+
+def _reaches(family: str, tau: float) -> bool:
+    low, high = copula_families()[family].tau_range
+    return tau == 0 or low < tau < high
+
+
+def _is_outside(tau: float, low: float, high: float) -> bool:
+    return tau < low or tau > high
+
+
+def _over_plausible(points: Sequence[Point | None], model: str, here: Answer) -> Answer:
+    """Return whether a model is better than the reference curve at all points; one that is disqualified is not."""
+    answers: set[Answer] = {here}
+    for point in points:
+        if point is None:
+            return "no" if here == "no" else "cannot tell"
+        evaluation = point.grid.evaluation
+        by = reference_metric(evaluation)
+        errors = point.grid.errors(point.line, point.at, by.name)
+        answers.add(beats_reference(errors, model, by, evaluation.data.level))
+    return here if here == "no" or answers == {here} else "cannot tell"
 
 
 def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
@@ -361,6 +479,7 @@ def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
         silent=tuple(line for line in grid.lines if line not in leaders),
         strongest_covariate=None if benchmarks is None else benchmarks.strongest.name,
         over_ratios=None if sensitivity.over_ratio is None else over_ratios_of(sensitivity.over_ratio),
+        tau_of_ratio=tau_of_ratio(grid, sensitivity.over_ratio),
     )
     covered, ratios, spans = verdict.covered, None, dict[str, Span]()
     if covered is not None and verdict.is_covered:
@@ -375,6 +494,17 @@ def _over(sensitivity: Sensitivity, verdict: Verdict) -> Verdict:
             with_error = () if grid.evaluation.data.confidence_level is None else spread.strong
             spans[name] = Span(*spread.ignorance, *with_error)
     return replace(verdict, plausible_ratios=ratios, spans=spans)
+
+
+def tau_of_ratio(grid: Grid, after: Grid | None) -> dict[float, float]:
+    """Return Kendall's τ that each hazard ratio after dropout implies, a mean over the fits of the adjustment."""
+    if after is None:
+        return {}
+    fits = [fitted for fitted, _ in grid.evaluation.results[grid.primary].served]
+    return {
+        ratio: float(np.mean([fitted.tau_after_dropout(ratio) for fitted in fits])) if fits else nan
+        for ratio in after.points
+    }
 
 
 def along(grid: Grid, place: Standing, line: str | None = None) -> Along:

@@ -79,7 +79,7 @@ class Sensitivity:
         Scores along the hazard ratio after dropout, of all and by reason or group; None where that was not wanted or
         no adjustment takes it.
     plausible : PlausibleRange
-        The τ that are held plausible: as given, or by the measured covariates.
+        The τ that are held plausible: as given, or from −0.2 to 0.2.
     benchmarks : CovariateBenchmarks or None
         Measured covariates as benchmarks of τ; None where none can be one.
 
@@ -259,9 +259,10 @@ def sensitivity(
 
 
 def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
-    """Tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9."""
+    """Tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9, and both ends."""
     first = max(min(math.floor(10.0 * plausible.low), _FIRST_TENTH), -_LAST_TENTH)
-    return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
+    tenths = {round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1)}
+    return tuple(sorted(tenths | {plausible.low, plausible.high}))
 
 
 def _settled(

@@ -23,7 +23,8 @@ _FINDINGS = {
     "negative_skills": f"{{whose}} negative ({{span}}): {_CURVE} With the opposite event flag it would not be.",
     "against_outcome": "It runs against the outcome: its concordance is {concordance:.2f} (upper limit "
     "{upper_limit:.2f}), and ½ is chance.",
-    "no_better": "It {is_no_better} than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
+    "worse": "It is worse than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
+    "no_better": "It may be no better than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
 }
 # The likely cause, and what to do.
 _CAUSES = {
@@ -72,8 +73,7 @@ def _finding(check: Check) -> str:
             template, skills = "negative_skills", values["skills"]
             values["span"] = " to ".join(dict.fromkeys((_percent(skills[0]), _percent(skills[-1]))))
             values["whose"] = f"The skill of {'every model' if len(skills) > 1 else 'the model'} is"
-        case "no_better":
-            values["is_no_better"] = "is worse" if values["is_worse"] else "may be no better"
+        case "no_better" | "worse":
             if "interval" in values:
                 low, high = values["interval"]
                 values["interval"] = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
