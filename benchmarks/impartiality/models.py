@@ -57,14 +57,14 @@ def predictions(
     if versions:
         plain = dict(found)
         found |= {
-            f"{name}, {how}": _spread(curves, factor)
+            f"{name}, {how}": spread(curves, factor)
             for how, factor in VERSIONS.items()
             for name, curves in plain.items()
         }
     return found
 
 
-def _spread(curves: FloatArray, factor: float) -> FloatArray:
+def spread(curves: FloatArray, factor: float) -> FloatArray:
     """Curves with ``factor`` times the spread of log(−log Ŝ) about its mean; they never rise."""
     with np.errstate(divide="ignore"):
         score = np.log(np.clip(-np.log(curves), *_CUMULATIVE_HAZARDS))

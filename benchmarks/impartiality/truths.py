@@ -75,10 +75,10 @@ def true_law(truth: Truth, copula: cc.copulas.Copula, x: FloatArray) -> cc.adjus
     scale = _dropout_scale(truth, copula)
 
     def event(t: FloatArray) -> FloatArray:
-        return _survival(truth.event, x, t)
+        return survival(truth.event, x, t)
 
     def dropout(t: FloatArray) -> FloatArray:
-        return _survival(truth.dropout, x, t / scale)
+        return survival(truth.dropout, x, t / scale)
 
     def events(times: FloatArray) -> FloatArray:
         return np.column_stack([event(np.full(len(x), t)) for t in times])
@@ -86,7 +86,7 @@ def true_law(truth: Truth, copula: cc.copulas.Copula, x: FloatArray) -> cc.adjus
     return cc.adjustments.TrueLaw(copula, events, event, dropout)
 
 
-def _survival(law: Law, x: FloatArray, t: FloatArray) -> FloatArray:
+def survival(law: Law, x: FloatArray, t: FloatArray) -> FloatArray:
     """The survival probability at which a law has the time ``t`` of each subject, by bisection of its −log."""
     low, high = (np.full(len(x), np.log(end)) for end in _HAZARDS)
     for _ in range(_BISECTIONS):

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import after_dropout
+from benchmarks import after_dropout, verdicts
 from benchmarks.coverage import population, repeats
 from benchmarks.coverage.setting import LAWS, TRUE_TAUS
 from benchmarks.discrimination import accuracy, coverage
@@ -246,4 +246,4 @@ REPLAY = (
     ),
 )
 
-STUDIES = (*COVERAGE, *DISCRIMINATION, *IMPARTIALITY, *AFTER_DROPOUT, *PAPER, *REPLAY)
+STUDIES = (*COVERAGE, *DISCRIMINATION, *IMPARTIALITY, *AFTER_DROPOUT, verdicts.VERDICTS, *PAPER, *REPLAY)
