@@ -76,7 +76,7 @@ def rows_of(unit: Unit) -> Iterable[Row]:
     }
     true_scores = {name: _score(of[unit["n"] :], _at(truth, times), times) for name, of in curves.items()}
     predictions = {name: (times, of[: unit["n"]]) for name, of in curves.items()}
-    data = {"y_train": train.y, "x_train": train.x, "times": times}
+    data: dict[str, Any] = {"y_train": train.y, "x_train": train.x, "times": times}
     result = cc.evaluate(
         predictions, test.y, test.x, **data, metrics="ibs", adjustments=["imputation", "ipcw"]
     )
