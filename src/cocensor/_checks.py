@@ -287,9 +287,8 @@ def as_probabilities(values: Any, name: str, *, interior: bool = False) -> Float
     return floats
 
 
-def as_weights(values: Any, n: int) -> FloatArray:
+def as_weights(values: Any, n: int, name: str = "sample_weight") -> FloatArray:
     """``values`` as the case weights of ``n`` subjects: none of them negative, and not all of them 0."""
-    name = "sample_weight"
     weights = as_vector(values, name)
     check_length(weights, name, n, "y")
     refuse_first(weights < 0, weights, f"{name} must not be negative")

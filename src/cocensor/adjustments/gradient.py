@@ -51,6 +51,35 @@ class DenseGradient:
 
 
 @dataclass(frozen=True, eq=False)
+class BareGradient:
+    """Derivatives by the weights a and b as they are before each is multiplied by the ``weight`` of its subject."""
+
+    gradient: Gradient
+    weight: FloatArray
+
+    def of_subjects(self, rows: Rows) -> GradientBlock:
+        """Return the derivatives of some subjects."""
+        return _BareBlock(self.gradient.of_subjects(rows), self.weight[rows, None])
+
+
+@dataclass(frozen=True, eq=False)
+class _BareBlock:
+    block: GradientBlock
+    weight: FloatArray
+
+    @property
+    def event_free(self) -> FloatArray:
+        return self.weight * self.block.event_free
+
+    @property
+    def event(self) -> FloatArray:
+        return self.weight * self.block.event
+
+    def part(self, columns: slice) -> GradientBlock:
+        return _BareBlock(self.block.part(columns), self.weight)
+
+
+@dataclass(frozen=True, eq=False)
 class Functionals:
     r"""Sums over time of scores, :math:`\sum_k w_{kf}\,\theta_m(t_k)`, of several models m."""
 

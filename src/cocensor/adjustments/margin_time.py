@@ -84,7 +84,7 @@ class MarginTime(Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        return _FittedMarginTime(self, sample.y, CopulaGraphic(self.copula).fit(sample.y))
+        return _FittedMarginTime(self, sample, CopulaGraphic(self.copula).fit(sample.y, sample.weight))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ class _FittedMarginTime(FittedMargin):
 
     def for_others(self) -> Fitted:
         if self.adjustment.interpolation == "linear":
-            return replace(self, y=None)  # a polygon has corners at all times of the sample
+            return replace(self, sample=None)  # a polygon has corners at all times of the sample
         return super().for_others()
 
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
@@ -106,13 +106,14 @@ class _FittedMarginTime(FittedMargin):
         until = y.time.copy()
         until[early] = settled(self._margin_times(y.time[early]), grid.sorted)
         late = int((y.time[needed] > margin.t_max_).sum()) if settings.tail == "last" else 0
-        weights, certain = np.ones(len(y)), CERTAIN
+        mass, certain = None, CERTAIN
         if weighted:
-            weights[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
-            certain = ((weights, None),)
-        total, nothing, cut = weights.sum(), np.zeros(grid.sorted.size), grid.cut(until)
-        load = WeightLoad(nothing + total, nothing, nothing, n_replaced=late)
-        return EventWeights(grid, cut, event_free=certain, event=certain, normaliser=total, load=load)
+            mass = np.ones(len(y))
+            mass[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
+            certain = ((mass, None),)
+        weights = EventWeights(grid, grid.cut(until), event_free=certain, event=certain, mass=mass)
+        nothing, total = np.zeros(grid.sorted.size), weights.weighted(sample.weight).normaliser
+        return weights.replaced(load=WeightLoad(nothing + total, nothing, nothing, n_replaced=late))
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         """Return the weights, with a note on late censorings; a sample without any weight is refused."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import Rows
+from cocensor._checks import FloatArray, Rows
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.weights import EventWeights
@@ -24,6 +24,8 @@ class Samples:
 
     test: Sample
     train: Sample | None = None
+    #: By test subject a factor of its weight in scores, which fits do not know: 1 within a group, 0 elsewhere.
+    within: FloatArray | None = None
 
     @classmethod
     def of(
@@ -74,13 +76,16 @@ class Samples:
         """The fit itself; or one to the test sample if it needs predictions or is alone, else to the training one."""
         if isinstance(adjustment, Fitted):
             return adjustment
-        needs = adjustment.needs
-        by_test = needs & {"prediction", "predictions"}
-        sample = self.test if by_test or self.train is None else self.train
-        if "covariates" in needs and not by_test and sample is self.test and sample.x is None:
+        by_test, sample = adjustment.needs & {"prediction", "predictions"}, self.fitted_to(adjustment)
+        if "covariates" in adjustment.needs and not by_test and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
         with one_blas_thread:
             return adjustment.fit_to(sample, predictions if by_test else {})
+
+    def fitted_to(self, adjustment: Adjustment) -> Sample:
+        """The test sample for an adjustment that needs predictions, or where there is no other."""
+        by_test = adjustment.needs & {"prediction", "predictions"}
+        return self.test if by_test or self.train is None else self.train
 
     def groups(
         self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]
@@ -92,7 +97,8 @@ class Samples:
 
     def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """The weights of the test subjects."""
-        return fitted.weights(self.test.y, grid, self.test.x)
+        test = self.test
+        return fitted.weights(test.y, grid, test.x, weight=test.weight).weighted(self.within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +113,14 @@ class Resample:
     def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
         """Draw as many subjects as there are, from each sample on its own, unless the two are one and the same."""
         test = train = rng.integers(len(samples.test), size=len(samples.test))
+        within = None if samples.within is None else samples.within[test]
         if samples.train is None:
-            return cls(test, None, Samples(samples.test[test]))
+            return cls(test, None, Samples(samples.test[test], within=within))
         if not samples.train.y.equals(samples.test.y):
             train = rng.integers(len(samples.train), size=len(samples.train))
-        return cls(test, train, Samples(samples.test[test], samples.train[train]))
+        return cls(test, train, Samples(samples.test[test], samples.train[train], within))
 
     def fitted_to(self, adjustment: Adjustment) -> Rows:
         """The rows drawn from the sample that an adjustment is fitted to."""
-        by_test = adjustment.needs & {"prediction", "predictions"}
-        return self.test if by_test or self.train is None else self.train
+        of_test = self.train is None or self.samples.fitted_to(adjustment) is self.samples.test
+        return self.test if of_test or self.train is None else self.train

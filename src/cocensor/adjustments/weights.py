@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -27,7 +27,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
-from cocensor.adjustments.gradient import Functionals, Part
+from cocensor.adjustments.gradient import BareGradient, Functionals, Part
 from cocensor.adjustments.whole import WeightLoad
 from cocensor.data import Survival
 from cocensor.data.times import TimeGrid
@@ -101,6 +101,21 @@ class Modelled:
 
         return cls(rows, cut, q, observed=observed, placed=placed)
 
+    def weighted(self, weight: FloatArray) -> Modelled:
+        """Return the same of subjects who count by a ``weight`` each, without those who do not count."""
+        counted = weight[self.rows] > 0
+
+        def q(rows: Rows, columns: slice) -> FloatArray:
+            return weight[rows, None] * self.q(rows, columns)
+
+        def placed(placing: Placing) -> Callable[[Any], Array]:
+            assert self.placed is not None
+            own, bare = placing.subjects(weight), self.placed(placing)
+            return lambda some: own[some][:, None] * bare(some)
+
+        rows, cut = self.rows[counted], self.cut[counted]
+        return replace(self, rows=rows, cut=cut, q=q, placed=self.placed and placed)
+
     @cached_property
     def in_order(self) -> tuple[Rows, IntArray]:
         """Rows and cuts, in the order of the cuts within strips of neighbouring rows."""
@@ -151,8 +166,12 @@ class EventWeights:
         per time; None stands for 1. By default both are 1.
     modelled : tuple of Modelled
         Weights that are no such products.
+    mass : array, optional
+        How much each subject counts by its two weights together; by default 1.
     normaliser : float
-        By default the number of subjects.
+        The sum of ``mass``: by default the number of subjects.
+    weight : array or None
+        The sampling weight of each subject, by which a, b and ``mass`` are multiplied already; None for 1 each.
     valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
         is known once all parts are (:meth:`Fitted.settled`).
@@ -182,7 +201,7 @@ class EventWeights:
     event_free: tuple[Term, ...] = CERTAIN
     event: tuple[Term, ...] = CERTAIN
     modelled: tuple[Modelled, ...] = ()
-    normaliser: float = np.nan
+    mass: FloatArray | None = None
     valid_until: float = np.inf
     load: WeightLoad | None = None
     notes: tuple[Note, ...] = ()
@@ -191,17 +210,22 @@ class EventWeights:
     at_times: Callable[[TimeGrid], EventWeights] | None = field(default=None, init=False)
     #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
     subsample: Any = field(default=None, init=False)
+    weight: FloatArray | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.n = int(self.cut.size)
         self.modelled = tuple(part for part in self.modelled if part.rows.size)
-        self.normaliser = float(self.n if np.isnan(self.normaliser) else self.normaliser)
+        self.normaliser = float(self.n if self.mass is None else self.mass.sum())
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
         changed = copy(self)
         vars(changed).update(changes)
         return changed
+
+    def weighted(self, weight: FloatArray | None) -> EventWeights:
+        """Return the weights of subjects who count by a ``weight`` each, under the same answer."""
+        return self if weight is None else _Weighted.of(self, weight)
 
     def __repr__(self) -> str:
         return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
@@ -293,9 +317,18 @@ class EventWeights:
     def hazard_ratio(self) -> float | None:
         """Right after leaving: the hazard of a dropout, against those alike still under observation.
 
-        The geometric mean over the dropouts who are imputed; None where nobody is.
+        The geometric mean over the dropouts who are imputed, of the ratios that are finite; None where there is none.
         """
-        return None
+        rows, log_ratio = self.log_hazard_ratios
+        share = np.ones(rows.size) if self.weight is None else self.weight[rows]
+        used = np.isfinite(log_ratio) & (share > 0)
+        with np.errstate(over="ignore", under="ignore"):  # inf and 0 beyond double precision
+            return float(np.exp(np.average(log_ratio[used], weights=share[used]))) if used.any() else None
+
+    @property
+    def log_hazard_ratios(self) -> tuple[Rows, FloatArray]:
+        """The dropouts who are imputed, and the logarithm of the hazard ratio of each."""
+        return np.empty(0, dtype=np.intp), np.empty(0)
 
     @property
     def interval_caveats(self) -> tuple[Note, ...]:
@@ -343,6 +376,60 @@ class NothingFitted(EventWeights):
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return nothing: no subject adds anything."""
         yield from ()
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Weighted(EventWeights):
+    """Weights of subjects who count by a weight each, of which the adjustment behind the ``bare`` ones is not aware."""
+
+    bare: EventWeights
+    factor: FloatArray
+
+    @classmethod
+    def of(cls, bare: EventWeights, weight: FloatArray) -> _Weighted:
+        def weighed(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+            return tuple((weight if f is None else weight * f, g) for f, g in terms)
+
+        terms = {"event_free": weighed(bare.event_free), "event": weighed(bare.event)}
+        modelled = tuple(part.weighted(weight) for part in bare.modelled)
+        mass = weight if bare.mass is None else weight * bare.mass
+        known: dict[str, Any] = {"valid_until": bare.valid_until, "load": bare.load, "notes": bare.notes}
+        known |= {"model": bare.model, "bare": bare, "factor": weight, "mass": mass}
+        own, at_times = weight if bare.weight is None else weight * bare.weight, bare.at_times
+        weights = cls(bare.grid, bare.cut, modelled=modelled, **terms, **known)
+        again = None if at_times is None else lambda grid: at_times(grid).weighted(weight)
+        return weights.replaced(weight=own, subsample=bare.subsample, at_times=again)
+
+    @property
+    def sample(self) -> Survival | None:
+        """The outcomes that the adjustment was fitted to."""
+        return self.bare.sample
+
+    @property
+    def log_hazard_ratios(self) -> tuple[Rows, FloatArray]:
+        """The ratios, which no weight changes."""
+        return self.bare.log_hazard_ratios
+
+    @property
+    def interval_caveats(self) -> tuple[Note, ...]:
+        """Why intervals may be off."""
+        return self.bare.interval_caveats
+
+    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+        """Return what each subject of the ``sample`` adds, as the chain rule has it of products with the weights."""
+        return self.pull_back_parts(functionals.parts(self))
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """Return the same of several parts."""
+        return self.bare.pull_back_parts(map(_bare, parts))
+
+
+def _bare(part: Part) -> Part:
+    """Return derivatives by the bare weights."""
+    weights, functionals = part.status, part.functionals
+    assert isinstance(weights, _Weighted)
+    gradients = tuple(BareGradient(gradient, weights.factor) for gradient in functionals.gradients)
+    return part._replace(status=weights.bare, functionals=replace(functionals, gradients=gradients))
 
 
 def cut_where_unknown(y: Survival, grid: TimeGrid) -> tuple[IntArray, BoolArray]:

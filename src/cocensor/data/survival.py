@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import Any, Literal, Self
 
 import narwhals as nw
@@ -435,6 +436,16 @@ class Sample:
         return len(self.y)
 
     @property
+    def counted(self) -> BoolArray:
+        """Who has a weight above 0."""
+        return np.ones(len(self), dtype=bool) if self.weight is None else self.weight > 0
+
+    @property
+    def risk_table(self) -> RiskTable:
+        """The risk table, by weight where there are weights."""
+        return self.y.risk_table if self.weight is None else self.y.weighted_risk_table(self.weight)
+
+    @property
     def labels(self) -> Any:
         """The labels of test subjects: of their covariates, or of their outcomes where only these say more."""
         labels, of_outcomes = row_labels(self.x), self.y.labels
@@ -478,6 +489,22 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
         for reason in y.reasons
         if _ENDED.search(reason)
     ]
+
+
+def sampling_weights(values: Any, n: int, name: str = "weights") -> FloatArray | None:
+    """Return the sampling weights of ``n`` subjects, scaled to mean 1; None where all are the same."""
+    weights = as_weights(values, n, name)
+    return None if np.ptp(weights) == 0 else read_only(weights / weights.mean())
+
+
+def fit_weighted(model: Any, name: str, x: Any, y: Any, weight: FloatArray | None) -> None:
+    """Fit a model that is not ours, called ``name``; by ``sample_weight`` where subjects have weights."""
+    if weight is None:
+        model.fit(x, y)
+    elif "sample_weight" in signature(model.fit).parameters:
+        model.fit(x, y, sample_weight=weight)
+    else:
+        raise TypeError(f"{name} must take sample_weight in fit where subjects have weights, but is {model!r}.")
 
 
 def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:

@@ -27,7 +27,7 @@ from cocensor._checks import (
 from cocensor._numerics import GOLDEN, LOG_LARGEST_HAZARD, splitmix64
 from cocensor.data import StepFunction, Survival
 from cocensor.data.risk_table import WhichMargin
-from cocensor.data.survival import structured
+from cocensor.data.survival import fit_weighted, structured
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import RiskSets, centre_and_scale
 
@@ -125,13 +125,22 @@ class Nuisance:
     place: IntArray
     fold: IntArray
     seed: int
+    weight: FloatArray | None = None
 
     def model_without(self, k: int) -> HazardModel:
         """The hazard given covariates, from all folds but one, or from all."""
         kept = self.fold != k
         scores = self._learned(kept) if k == NO_FOLD else self._by_fold[k]
-        stack = _proportional(self._out_of_fold[kept], self.y[kept], self.of, rising=True)
-        return HazardModel(scores, stack)
+        rows = self._counted(kept)
+        y, weight = self.y[rows], self._weight_of(rows)
+        return HazardModel(scores, _proportional(self._out_of_fold[rows], y, self.of, weight, rising=True))
+
+    def _counted(self, some: BoolArray) -> IntArray:
+        """The rows of some of the subjects, of those with a weight."""
+        return np.flatnonzero(some if self.weight is None else some & (self.weight > 0))
+
+    def _weight_of(self, rows: IntArray) -> FloatArray | None:
+        return None if self.weight is None else self.weight[rows]
 
     @cached_property
     def _out_of_fold(self) -> FloatArray:
@@ -148,21 +157,21 @@ class Nuisance:
 
     def _learned(self, fitted: BoolArray) -> tuple[RiskScore, ...]:
         """The scores of learners fitted to some of the subjects; 0 where these tell nothing."""
-        rows = np.flatnonzero(fitted)
+        rows = self._counted(fitted)
         rows = rows[np.argsort(self.place[rows], kind="stable")]
-        y, x = self.y[rows], self.x[rows]
+        y, x, weight = self.y[rows], self.x[rows], self._weight_of(rows)
         happens = y.event if self.of == "event" else ~y.event
         if len(y) < 2 or not happens.any():
             return (_no_score,) * len(self.learners)
         scores: list[RiskScore] = []
         for learner in self.learners:
             if learner == "cox":
-                scores.append(_proportional(x, y, self.of).score)
+                scores.append(_proportional(x, y, self.of, weight).score)
             elif learner == "forest":
-                scores.append(_forest(x, y.time, happens, self.seed))
+                scores.append(_forest(x, y.time, happens, self.seed, weight))
             else:
                 model: Any = copy.deepcopy(learner)  # the user's own stays as it is
-                model.fit(x, structured(y.time, happens))
+                fit_weighted(model, self.of, x, structured(y.time, happens), weight)
                 scores.append(partial(_own_score, model))
         return tuple(scores)
 
@@ -207,7 +216,8 @@ class CrossFitted:
         assert self.nuisances is not None
         event, dropout = self.nuisances
         x, y, place, fold = event.x[rows], event.y[rows], event.place[rows], event.fold[rows]
-        return self.of(*(replace(margin, x=x, y=y, place=place, fold=fold) for margin in (event, dropout)))
+        own = {"x": x, "y": y, "place": place, "fold": fold, "weight": event._weight_of(rows)}
+        return self.of(*(replace(margin, **own) for margin in (event, dropout)))
 
     @property
     def for_others(self) -> CrossFitted:
@@ -290,9 +300,11 @@ class _Proportional:
         return (x - self.centre) @ self.slope
 
 
-def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool = False) -> _Proportional:
+def _proportional(
+    x: FloatArray, y: Survival, of: WhichMargin, weight: FloatArray | None, *, rising: bool = False
+) -> _Proportional:
     """Fit with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
-    centre, scale = centre_and_scale(x)
+    centre, scale = centre_and_scale(x, weight)
     slope = np.zeros(scale.size)
     if not (y.event.any() if of == "event" else (~y.event).any()):
         return _Proportional(centre, slope, _NO_HAZARD)
@@ -304,16 +316,18 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
             # Under a ridge the effects lie in the span of the subjects: the same model has fewer parameters.
             _, sizes, span = np.linalg.svd(z, full_matrices=False)
             axes = span[sizes > _NO_AXIS * sizes[0]].T
-        model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y)
+        model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y, weight)
         coef = model.coef_ if axes is None else axes @ model.coef_
         if not rising or coef.min() >= 0:
             slope[kept] = coef / scale[kept]
             return _Proportional(centre, slope, model.log_baseline_at_centre_)
         kept = np.delete(kept, np.argmin(coef))
-    return _Proportional(centre, slope, RiskSets(y, of, "efron").log_breslow(np.zeros(len(y))))
+    return _Proportional(centre, slope, RiskSets(y, of, "efron", weight).log_breslow(np.zeros(len(y))))
 
 
-def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> RiskScore:
+def _forest(
+    x: FloatArray, time: FloatArray, happens: BoolArray, seed: int, weight: FloatArray | None
+) -> RiskScore:
     """The logarithm of the cumulative hazard, summed over times."""
     ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
     levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
@@ -321,7 +335,7 @@ def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> R
     n_subjects = min(len(x), _FOREST_SUBJECTS)
     forest = ensemble.RandomSurvivalForest(**_FOREST, max_samples=n_subjects, random_state=seed)
     y = structured(ends[np.searchsorted(ends, time)], happens)
-    return partial(_forest_score, forest.fit(_single(x), y))
+    return partial(_forest_score, forest.fit(_single(x), y, sample_weight=weight))
 
 
 def _forest_score(forest: Any, x: FloatArray) -> FloatArray:
