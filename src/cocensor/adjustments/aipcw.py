@@ -198,8 +198,8 @@ class _FittedAIPCW(Fitted):
         parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes}
         weights = EventWeights(grid, np.zeros_like(cut), event_free=(), **parts)
         total, largest, unseen = np.zeros((3, grid.sorted.size))
-        for rows, a, b in weights.blocks():
-            size = by_weight(np.abs(a) + np.abs(b), None if sample.weight is None else sample.weight[rows])
+        for part, a, b in weights.blocks():
+            size = by_weight(np.abs(a) + np.abs(b), None if sample.weight is None else sample.weight[part])
             total += size.sum(axis=0)
             largest = np.maximum(largest, size.max(axis=0))
         return weights.replaced(load=WeightLoad(total, largest, unseen, n_replaced=lifted))

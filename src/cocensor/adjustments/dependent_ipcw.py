@@ -110,7 +110,7 @@ class DependentIPCW(JointSettings, Adjustment):
         outlast, steps = _outlasting(table), table.margin("event")
         if self.given is not None:
             joint, notes = self.given_covariates(self.copula, sample)
-            return _IPCWFromJoint(self, joint, sample, float(table.times[-1]), outlast, notes)
+            return _IPCWFromJoint(self, joint, sample, sample.t_max, outlast, notes)
         margin = CopulaGraphic(self.copula).fit(sample.y, sample.weight)
         survival = margin.survival_.values
         # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
@@ -177,9 +177,12 @@ class _IPCWFromJoint(FittedJoint):
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         rows = resample.fitted_to(self.adjustment)
-        joint, sample = self.joint.resampled(rows, self.adjustment.copula), resample.samples.fitted_to(self.adjustment)
+        joint, sample = (
+            self.joint.resampled(rows, self.adjustment.copula),
+            resample.samples.fitted_to(self.adjustment),
+        )
         outlast = _outlasting(sample.risk_table)
-        return replace(self, joint=joint, sample=sample, t_max=sample.y.t_max, outlast=outlast)
+        return replace(self, joint=joint, sample=sample, t_max=sample.t_max, outlast=outlast)
 
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x

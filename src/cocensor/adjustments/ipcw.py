@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import (
@@ -527,7 +528,7 @@ class _IPCWWeights(EventWeights):
         sums.by_time.append(by_time.reshape(n_times, functionals.size))
 
 
-def _later(combined: np.ufunc, by_cut: FloatArray) -> FloatArray:
+def _later(combined: np.ufunc, by_cut: npt.NDArray[Any]) -> FloatArray:
     """What subjects of all later cuts come to, at each time."""
     return np.asarray(combined.accumulate(by_cut[:0:-1])[::-1])
 

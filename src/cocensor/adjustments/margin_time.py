@@ -100,8 +100,8 @@ class _FittedMarginTime(FittedMargin):
         y, margin, settings = sample.y, self.margin, self.adjustment
         weighted = settings.weighting == "uncertainty"
         # Whoever is censored after the last time is event-free at all of them; weights need every censoring.
-        early = ~y.event & (y.time <= grid.last)
-        needed = ~y.event if weighted else early
+        early = ~y.event & (y.time <= grid.last) & sample.counted
+        needed = ~y.event & sample.counted if weighted else early
         refuse_beyond(settings.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
         until = y.time.copy()
         until[early] = settled(self._margin_times(y.time[early]), grid.sorted)

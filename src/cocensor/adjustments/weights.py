@@ -29,7 +29,7 @@ from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
 from cocensor.adjustments.gradient import BareGradient, Functionals, Part
 from cocensor.adjustments.whole import WeightLoad
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.data.times import TimeGrid
 
 # Of all subjects at some times so many numbers are held at once.
@@ -390,13 +390,17 @@ class _Weighted(EventWeights):
         def weighed(terms: tuple[Term, ...]) -> tuple[Term, ...]:
             return tuple((weight if f is None else weight * f, g) for f, g in terms)
 
-        terms = {"event_free": weighed(bare.event_free), "event": weighed(bare.event)}
-        modelled = tuple(part.weighted(weight) for part in bare.modelled)
-        mass = weight if bare.mass is None else weight * bare.mass
-        known: dict[str, Any] = {"valid_until": bare.valid_until, "load": bare.load, "notes": bare.notes}
-        known |= {"model": bare.model, "bare": bare, "factor": weight, "mass": mass}
+        parts: dict[str, Any] = {
+            "event_free": weighed(bare.event_free),
+            "event": weighed(bare.event),
+            "modelled": tuple(part.weighted(weight) for part in bare.modelled),
+            "mass": weight if bare.mass is None else weight * bare.mass,
+            "bare": bare,
+            "factor": weight,
+        }
+        known = {name: getattr(bare, name) for name in ("valid_until", "load", "notes", "model")}
         own, at_times = weight if bare.weight is None else weight * bare.weight, bare.at_times
-        weights = cls(bare.grid, bare.cut, modelled=modelled, **terms, **known)
+        weights = cls(bare.grid, bare.cut, **parts, **known)
         again = None if at_times is None else lambda grid: at_times(grid).weighted(weight)
         return weights.replaced(weight=own, subsample=bare.subsample, at_times=again)
 
@@ -432,9 +436,10 @@ def _bare(part: Part) -> Part:
     return part._replace(status=weights.bare, functionals=replace(functionals, gradients=gradients))
 
 
-def cut_where_unknown(y: Survival, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
-    """Return the cuts for imputation, and who is imputed: whoever is censored before the last time."""
-    imputed = ~y.event & (y.time < grid.last)
+def cut_where_unknown(sample: Sample, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
+    """Return the cuts for imputation, and who is imputed: whoever counts, and is censored before the last time."""
+    y = sample.y
+    imputed = ~y.event & (y.time < grid.last) & sample.counted
     return np.where(y.event | imputed, grid.cut(y.time), grid.sorted.size), imputed
 
 

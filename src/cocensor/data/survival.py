@@ -441,6 +441,11 @@ class Sample:
         return np.ones(len(self), dtype=bool) if self.weight is None else self.weight > 0
 
     @property
+    def t_max(self) -> float:
+        """The largest observed time, of those with a weight."""
+        return self.y.t_max if self.weight is None else float(self.y.time[self.counted].max())
+
+    @property
     def risk_table(self) -> RiskTable:
         """The risk table, by weight where there are weights."""
         return self.y.risk_table if self.weight is None else self.y.weighted_risk_table(self.weight)
@@ -504,7 +509,9 @@ def fit_weighted(model: Any, name: str, x: Any, y: Any, weight: FloatArray | Non
     elif "sample_weight" in signature(model.fit).parameters:
         model.fit(x, y, sample_weight=weight)
     else:
-        raise TypeError(f"{name} must take sample_weight in fit where subjects have weights, but is {model!r}.")
+        raise TypeError(
+            f"{name} must take sample_weight in fit where subjects have weights, but is {model!r}."
+        )
 
 
 def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:

@@ -66,7 +66,11 @@ class JointInfluence:
         n, counted = len(self.problem.design), likelihood.subjects
         weight = np.ones(n) if likelihood.weight is None else likelihood.weight
         # A share of the sample is a larger share of those who count.
-        scale, mean, share = weight.sum() / likelihood.n, np.zeros(directions.shape[1]), weight / weight.mean()
+        scale, mean, share = (
+            weight.sum() / likelihood.n,
+            np.zeros(directions.shape[1]),
+            weight / weight.mean(),
+        )
         for rows, values in scores:
             mean += weight[rows] @ values / likelihood.n
             yield rows, scale * share[rows, None] * values

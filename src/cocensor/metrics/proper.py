@@ -243,7 +243,8 @@ def brier_skill_score(
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
         margin = CopulaGraphic(assumed_copula(copula))
     times, n = request.grid.sorted, len(request.samples.y_test)
-    curve = np.asarray(margin.fit(request.samples.learned_from.y).predict(times, tail="last"))
+    sample = request.samples.learned_from
+    curve = np.asarray(margin.fit(sample.y, sample.weight).predict(times, tail="last"))
     everybody = Predictions.trusted(times, np.broadcast_to(curve, (n, curve.size)))
     key = object()  # no user's name equals it
     with_reference = replace(request, predictions={**request.predictions, key: everybody}, several=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import Signature, signature
@@ -20,7 +20,7 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
 from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Survival
+from cocensor.data import RiskTable, Sample, Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
@@ -312,36 +312,40 @@ def time_grid(
     >>> time_grid(y, n=5, horizon={"at_risk": 0.2})
     array([ 0.  , 20.25, 40.5 , 60.75, 81.  ])
     """
-    samples = [Survival.coerce(y_train, "y_train")]
+    samples = [Sample(Survival.coerce(y_train, "y_train"))]
     if y_test is not None:
-        samples.append(Survival.coerce(y_test, "y_test"))
-    n = check_whole(n, "n", 2)
+        samples.append(Sample(Survival.coerce(y_test, "y_test")))
+    return grid_of(samples, n, horizon)
+
+
+def grid_of(samples: Sequence[Sample], n: int, horizon: str | float | Mapping[str, float]) -> FloatArray:
+    """Return the times of :func:`time_grid` for samples, whose subjects count by their weights."""
+    n, tables = check_whole(n, "n", 2), [sample.risk_table for sample in samples]
     if isinstance(horizon, str) and horizon == "t_max":
-        end = min(y.t_max for y in samples)
+        end = float(min(table.times[-1] for table in tables))
     elif isinstance(horizon, Mapping) and set(horizon) == {"at_risk"}:
         share = check_number(horizon["at_risk"], "horizon['at_risk']", lower=0.0, upper=1.0)
-        end = min(_last_with(y, share) for y in samples)
+        end = min(_last_with(table, share) for table in tables)
     elif isinstance(horizon, str | Mapping):
         raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
     else:
         end = check_number(horizon, "horizon", lower=0.0)
     if end == 0:
         raise ValueError("horizon must be positive, but the samples reach only time 0.")
-    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([y.time for y in samples])))
+    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([table.times for table in tables])))
     end = float(grid[-1])
-    if any(np.mean(y.time >= end) < _FEW for y in samples):
-        better = min(_last_with(y, _ENOUGH) for y in samples)
+    if any(table.at_risk_at(end) / table.n < _FEW for table in tables):
+        better = min(_last_with(table, _ENOUGH) for table in tables)
         warnings.warn(
             f"at the horizon {shown_time(end)} fewer than {_FEW:.0%} are at risk; until {shown_time(better)} "
             f"at least {_ENOUGH:.0%} are: horizon={{'at_risk': {_ENOUGH:g}}}.",
             HorizonWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return grid
 
 
-def _last_with(y: Survival, share: float) -> float:
+def _last_with(table: RiskTable, share: float) -> float:
     """The largest observed time at which at least ``share`` are at risk."""
-    table = y.risk_table
     enough = share * table.n * (1.0 - 1e-12)  # 0.07 · 100 is more than 7 in floating point
     return float(table.times[np.flatnonzero(table.at_risk >= enough)[-1]])

@@ -170,7 +170,7 @@ class ImputationFromJoint(FittedJoint):
     ) -> EventWeights:
         """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid."""
         y, x = sample.y, sample.x
-        cut, unknown = cut_where_unknown(y, grid)
+        cut, unknown = cut_where_unknown(sample, grid)
         if not unknown.any():
             return NothingFitted(grid, cut, notes=self.notes)
         model = self.joint.needed
@@ -300,8 +300,8 @@ class JointFit:
             return self
         if self.problem is None:
             raise ValueError(FITTED_ELSEWHERE)
-        weight = np.bincount(rows, minlength=len(self.problem.design))
-        weight = by_weight(weight, self.problem.likelihood.weight)
+        counts = np.bincount(rows, minlength=len(self.problem.design))
+        weight = by_weight(counts, self.problem.likelihood.weight)
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
     @property

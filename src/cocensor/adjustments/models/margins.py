@@ -53,7 +53,7 @@ class ImputationFromMargins(FittedMargin):
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         """Return who is event-free given the censoring, or given nothing but survival up to it."""
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
-        cut, imputed = cut_where_unknown(y, grid)
+        cut, imputed = cut_where_unknown(sample, grid)
         if not imputed.any():
             return NothingFitted(grid, cut)
         refuse_beyond(tail, grid.times, margin.support_, "times")

@@ -216,7 +216,7 @@ class CrossFitted:
         assert self.nuisances is not None
         event, dropout = self.nuisances
         x, y, place, fold = event.x[rows], event.y[rows], event.place[rows], event.fold[rows]
-        own = {"x": x, "y": y, "place": place, "fold": fold, "weight": event._weight_of(rows)}
+        own: dict[str, Any] = {"x": x, "y": y, "place": place, "fold": fold, "weight": event._weight_of(rows)}
         return self.of(*(replace(margin, **own) for margin in (event, dropout)))
 
     @property
