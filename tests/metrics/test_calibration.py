@@ -232,7 +232,7 @@ def test_a_quantile_moves_as_the_distances_near_it(name):
     linear = metric.linear(section)
     gaps = np.abs(smooth_calibration(section).observed - (1 - survival))
     assert linear.value == np.quantile(gaps, level)
-    near, step = _near(gaps, level), 1e-6
+    near, step = _near(gaps, level, np.ones(30)), 1e-6
 
     def mean_near(a, b):
         smooth = smooth_calibration(section_of(a, b, survival))

@@ -49,7 +49,9 @@ def status_with(a, b, normaliser=N, metric=None):
         Modelled(rows, none, lambda some, columns: (a + b)[some, columns], observed=True),
         Modelled(rows, none, lambda some, columns: -b[some, columns]),
     )
-    return EventWeights(grid, none, event_free=(), event=(), modelled=modelled, normaliser=normaliser)
+    return EventWeights(
+        grid, none, event_free=(), event=(), modelled=modelled, mass=np.full(N, normaliser / N)
+    )
 
 
 def value(metric, status):

@@ -192,7 +192,7 @@ class Fitted(ABC):
             Where ``y`` is a part of a sample, what is known of the whole. Each subject has the weights that it has
             within the whole. What takes all subjects is left to :meth:`settled`, with the merged ``load`` of all parts.
         weight : array, optional
-            The sampling weights of the subjects in scores, of mean 1; by default 1 each.
+            The sampling weights of the subjects in scores; by default 1 each.
         """
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
         all_subjects = WholeSample.of(outcomes, weight) if whole is None else whole

@@ -15,6 +15,7 @@ from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.weights import EventWeights
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
+from cocensor.data.survival import sampling_weights
 from cocensor.data.times import TimeGrid
 
 
@@ -35,12 +36,18 @@ class Samples:
         y_train: Survival | None = None,
         x_train: Any = None,
         folds: npt.NDArray[Any] | None = None,
+        weights: Any = None,
+        train_weights: Any = None,
     ) -> Samples:
-        """Both samples from their parts."""
-        if y_train is None and x_train is not None:
-            raise ValueError("y_train is needed where x_train is given.")
-        train = None if y_train is None else Sample(y_train, x_train)
-        return cls(Sample(y_test, x_test, folds=folds), train)
+        """Both samples from their parts; sampling weights are scaled in each."""
+        for name, given in ("x_train", x_train), ("train_weights", train_weights):
+            if y_train is None and given is not None:
+                raise ValueError(f"y_train is needed where {name} is given.")
+        weight = sampling_weights(weights, len(y_test), "weights", "y_test")
+        if y_train is None:
+            return cls(Sample(y_test, x_test, weight, folds=folds))
+        of_train = sampling_weights(train_weights, len(y_train), "train_weights", "y_train")
+        return cls(Sample(y_test, x_test, weight, folds=folds), Sample(y_train, x_train, of_train))
 
     @property
     def y_test(self) -> Survival:

@@ -405,7 +405,7 @@ class Sample:
     x : array, frame or Covariates, optional
         Covariates.
     weight : array, optional
-        Sampling weights; None for 1 each.
+        Sampling weights, of mean 1 where they are above 0; None for 1 each.
     cluster : array, optional
         Labels of the cluster that each subject belongs to; None where all are independent of each other.
     folds : array, optional
@@ -496,10 +496,15 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
     ]
 
 
-def sampling_weights(values: Any, n: int, name: str = "weights") -> FloatArray | None:
-    """Return the sampling weights of ``n`` subjects, scaled to mean 1; None where all are the same."""
-    weights = as_weights(values, n, name)
-    return None if np.ptp(weights) == 0 else read_only(weights / weights.mean())
+def sampling_weights(values: Any, n: int, name: str, of: str) -> FloatArray | None:
+    """Return the sampling weights of ``n`` subjects, None where there are none, or all are equal.
+
+    They are scaled to mean 1 of those above 0: whoever has a weight of 0 counts as little as who is not there.
+    """
+    if values is None:
+        return None
+    weights = as_weights(values, n, name, of)
+    return None if np.ptp(weights) == 0 else read_only(weights / weights[weights > 0].mean())
 
 
 def fit_weighted(model: Any, name: str, x: Any, y: Any, weight: FloatArray | None) -> None:
