@@ -184,9 +184,7 @@ def _near(distances: FloatArray, level: float, weight: FloatArray) -> npt.NDArra
 
 
 @score_function
-def integrated_calibration_index(
-    given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]
-) -> Any:
+def integrated_calibration_index(given: Given, **how: Unpack[Assumed]) -> Any:
     r"""The mean distance, over subjects, of predicted from observed chances of an event, at each time.
 
     .. math:: ICI(t) = \frac1n \sum_i |\hat c(p_i) - p_i|, \qquad p_i = 1 - \hat S_i(t),
@@ -233,7 +231,7 @@ def integrated_calibration_index(
     Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
     index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
-    return given.read(**how).over_time(IntegratedCalibrationIndex(), return_influence)
+    return given.read(**how).over_time(IntegratedCalibrationIndex())
 
 
 class Scores(NamedTuple):

@@ -37,7 +37,7 @@ from cocensor.metrics.calibration import (
     linear_distance,
     smooth_calibration,
 )
-from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
+from cocensor.metrics.scoring import Assumed, Given, result_function
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class CalibrationCurve:
     }
 
 
-@score_function
+@result_function
 def survival_calibration_curve(
     given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> Any:
