@@ -24,9 +24,8 @@ def test_one_number() -> None:
     assert_type(influence, Influence)
     pair = cc.brier_skill_score(Y, Y, SEVERAL, TIMES, adjustment="ipcw", return_influence=True)
     assert_type(pair, tuple[dict[str, float], dict[str, Influence]])
-    assert np.isfinite(
-        [pair[0]["cox"], pair[1]["cox"].standard_errors, value, influence.standard_errors]
-    ).all()
+    assert np.isfinite(value + pair[0]["cox"])
+    assert np.isfinite(influence.standard_errors + pair[1]["cox"].standard_errors)
 
 
 def test_arrays_whose_kind_is_that_of_the_predictions() -> None:
