@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cocensor._checks import FloatArray, Rows
@@ -57,26 +57,10 @@ class BareGradient:
     gradient: Gradient
     weight: FloatArray
 
-    def of_subjects(self, rows: Rows) -> GradientBlock:
+    def of_subjects(self, rows: Rows) -> DenseGradient:
         """Return the derivatives of some subjects."""
-        return _BareBlock(self.gradient.of_subjects(rows), self.weight[rows, None])
-
-
-@dataclass(frozen=True, eq=False)
-class _BareBlock:
-    block: GradientBlock
-    weight: FloatArray
-
-    @property
-    def event_free(self) -> FloatArray:
-        return self.weight * self.block.event_free
-
-    @property
-    def event(self) -> FloatArray:
-        return self.weight * self.block.event
-
-    def part(self, columns: slice) -> GradientBlock:
-        return _BareBlock(self.block.part(columns), self.weight)
+        block, weight = self.gradient.of_subjects(rows), self.weight[rows, None]
+        return DenseGradient(weight * block.event_free, weight * block.event)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +90,13 @@ class Part(NamedTuple):
     status: EventWeights
     functionals: Functionals
     places: Any
+
+    def bare(self, weight: Any) -> Part:
+        """Return derivatives by the weights as they are before each is multiplied by the ``weight`` of its subject."""
+        gradients = tuple(BareGradient(gradient, weight) for gradient in self.functionals.gradients)
+        functionals, status = replace(self.functionals, gradients=gradients), self.status.bare
+        assert status is not None
+        return Part(status, functionals, self.places)
 
 
 class Linearised(Protocol):

@@ -425,12 +425,8 @@ class _IPCWWeights(EventWeights):
             return np.zeros((rows.size, 0))
         return self.curves.covariates[rows] - self.curves.centre
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject of the ``sample`` adds to scores by way of G."""
-        return self.pull_back_parts(functionals.parts(self))
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """Return what each subject of the ``sample`` adds by way of G: uses of the hazard are added up first."""
         response, time_order = self.fitted.response, self.y.order
         if not response.steps.size:
             return

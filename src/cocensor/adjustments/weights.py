@@ -27,7 +27,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
-from cocensor.adjustments.gradient import BareGradient, Functionals, Part
+from cocensor.adjustments.gradient import Part
 from cocensor.adjustments.whole import WeightLoad
 from cocensor.data import Sample, Survival
 from cocensor.data.times import TimeGrid
@@ -211,6 +211,9 @@ class EventWeights:
     #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
     subsample: Any = field(default=None, init=False)
     weight: FloatArray | None = field(default=None, init=False)
+    #: The weights that were multiplied by the last sampling weights, and by which.
+    bare: EventWeights | None = field(default=None, init=False)
+    factor: FloatArray | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.n = int(self.cut.size)
@@ -219,13 +222,33 @@ class EventWeights:
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
-        changed = copy(self)
+        changed, kind = copy(self), type(self)
+        computed = [name for name in vars(self) if isinstance(getattr(kind, name, None), cached_property)]
         vars(changed).update(changes)
+        for name in computed:
+            del vars(changed)[name]
         return changed
 
-    def weighted(self, weight: FloatArray | None) -> EventWeights:
-        """Return the weights of subjects who count by a ``weight`` each, under the same answer."""
-        return self if weight is None else _Weighted.of(self, weight)
+    def weighted(self, weight: FloatArray | None) -> Self:
+        """Return the weights of subjects who count by a ``weight`` each, of which the adjustment is not aware."""
+        if weight is None:
+            return self
+
+        def weighed(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+            return tuple((weight if f is None else weight * f, g) for f, g in terms)
+
+        at_times, mass = self.at_times, weight if self.mass is None else weight * self.mass
+        return self.replaced(
+            event_free=weighed(self.event_free),
+            event=weighed(self.event),
+            modelled=tuple(part.weighted(weight) for part in self.modelled),
+            mass=mass,
+            normaliser=float(mass.sum()),
+            weight=weight if self.weight is None else weight * self.weight,
+            at_times=None if at_times is None else lambda grid: at_times(grid).weighted(weight),
+            bare=self,
+            factor=weight,
+        )
 
     def __repr__(self) -> str:
         return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
@@ -335,21 +358,18 @@ class EventWeights:
         """Why intervals that rest on :meth:`pull_back` may be off."""
         return ()
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         r"""Return what each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
 
         With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
         :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
         the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
-        shrunk by 1 − ε, the derivative by ε. Its mean over the sample is 0. Blocks come in any order; a subject may
-        come in several, which add up, or in none. An adjustment without an analytic influence says so.
+        shrunk by 1 − ε, the derivative by ε (times the sampling weight of j, over their mean). Its mean over the sample
+        is 0. A score may come in several ``parts``, each by the weights at some of the times, which add up. Blocks come
+        in any order; a subject may come in several, which add up, or in none. An adjustment without an analytic
+        influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts of the same values, each by the weights at some times."""
-        for part in parts:
-            yield from part.status.pull_back(part.functionals)
 
     @cached_property
     def a(self) -> FloatArray:
@@ -373,67 +393,17 @@ class NothingFitted(EventWeights):
 
     sample = None
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return nothing: no subject adds anything."""
         yield from ()
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class _Weighted(EventWeights):
-    """Weights of subjects who count by a weight each, of which the adjustment behind the ``bare`` ones is not aware."""
-
-    bare: EventWeights
-    factor: FloatArray
-
-    @classmethod
-    def of(cls, bare: EventWeights, weight: FloatArray) -> _Weighted:
-        def weighed(terms: tuple[Term, ...]) -> tuple[Term, ...]:
-            return tuple((weight if f is None else weight * f, g) for f, g in terms)
-
-        parts: dict[str, Any] = {
-            "event_free": weighed(bare.event_free),
-            "event": weighed(bare.event),
-            "modelled": tuple(part.weighted(weight) for part in bare.modelled),
-            "mass": weight if bare.mass is None else weight * bare.mass,
-            "bare": bare,
-            "factor": weight,
-        }
-        known = {name: getattr(bare, name) for name in ("valid_until", "load", "notes", "model")}
-        own, at_times = weight if bare.weight is None else weight * bare.weight, bare.at_times
-        weights = cls(bare.grid, bare.cut, **parts, **known)
-        again = None if at_times is None else lambda grid: at_times(grid).weighted(weight)
-        return weights.replaced(weight=own, subsample=bare.subsample, at_times=again)
-
-    @property
-    def sample(self) -> Survival | None:
-        """The outcomes that the adjustment was fitted to."""
-        return self.bare.sample
-
-    @property
-    def log_hazard_ratios(self) -> tuple[Rows, FloatArray]:
-        """The ratios, which no weight changes."""
-        return self.bare.log_hazard_ratios
-
-    @property
-    def interval_caveats(self) -> tuple[Note, ...]:
-        """Why intervals may be off."""
-        return self.bare.interval_caveats
-
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject of the ``sample`` adds, as the chain rule has it of products with the weights."""
-        return self.pull_back_parts(functionals.parts(self))
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return the same of several parts."""
-        return self.bare.pull_back_parts(map(_bare, parts))
-
-
-def _bare(part: Part) -> Part:
-    """Return derivatives by the bare weights."""
-    weights, functionals = part.status, part.functionals
-    assert isinstance(weights, _Weighted)
-    gradients = tuple(BareGradient(gradient, weights.factor) for gradient in functionals.gradients)
-    return part._replace(status=weights.bare, functionals=replace(functionals, gradients=gradients))
+def pulled_back(weights: EventWeights, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    """What each subject of the ``sample`` adds to scores; by weights times sampling weights, by the chain rule."""
+    bare, factor = weights.bare, weights.factor
+    return (
+        weights.pull_back(parts) if bare is None else pulled_back(bare, (part.bare(factor) for part in parts))
+    )
 
 
 def cut_where_unknown(sample: Sample, grid: TimeGrid) -> tuple[IntArray, BoolArray]:

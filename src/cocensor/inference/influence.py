@@ -22,6 +22,7 @@ from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, Linearised, Part
+from cocensor.adjustments.weights import pulled_back
 from cocensor.data import Survival
 from cocensor.inference.estimates import Estimates
 
@@ -280,7 +281,7 @@ def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[Floa
         parts = counted(lot)
         if pulled is not None:
             at, size = (slice(None), values.size) if places is None else (places, len(places))
-            pulled[:, at] += fit.of_sample.sums(status.pull_back_parts(parts), size)
+            pulled[:, at] += fit.of_sample.sums(pulled_back(status, parts), size)
         deque(parts, maxlen=0)  # whatever nothing was pulled back of
     if pulled is not None and not np.all(np.abs(pulled) < _LARGEST):
         raise ValueError(

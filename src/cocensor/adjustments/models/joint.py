@@ -68,12 +68,8 @@ class _ImputedByJoint(EventWeights):
         """A cumulative hazard that only the constraint keeps from falling."""
         return (noted("hazard_kept_from_falling"),) if self.fitted.joint.influence.held else ()
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
-        return self.pull_back_parts(functionals.parts(self))
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""
         influence = self.fitted.joint.influence
         sums: list[FloatArray] = []
         for part in parts:

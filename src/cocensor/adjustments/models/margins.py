@@ -12,7 +12,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival, log1mexp
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import ArchimedeanCopula, Copula
@@ -124,7 +124,7 @@ class _ImputedFromMargins(EventWeights):
         with np.errstate(all="ignore"):
             return rows, copula.log_cross_ratio_hazard(x, y)
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
@@ -132,9 +132,11 @@ class _ImputedFromMargins(EventWeights):
         the times, summed over subjects (:class:`~cocensor.estimators.influence.PullBack`).
         """
         pull = self.fitted.pull
-        chain = _Chain(self, functionals, pull)
-        size, width = functionals.size, self.grid.sorted.size
-        return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
+        for weights, functionals, _ in parts:
+            if isinstance(weights, _ImputedFromMargins):  # at times before all censorings nothing is imputed
+                chain, size = _Chain(weights, functionals, pull), functionals.size
+                width = weights.grid.sorted.size
+                yield from pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
 
 
 class _SameForm(NamedTuple):

@@ -301,7 +301,7 @@ class _Proportional:
 
 
 def _proportional(
-    x: FloatArray, y: Survival, of: WhichMargin, weight: FloatArray | None, *, rising: bool = False
+    x: FloatArray, y: Survival, of: WhichMargin, weight: FloatArray | None = None, *, rising: bool = False
 ) -> _Proportional:
     """Fit with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
     centre, scale = centre_and_scale(x, weight)
@@ -326,7 +326,7 @@ def _proportional(
 
 
 def _forest(
-    x: FloatArray, time: FloatArray, happens: BoolArray, seed: int, weight: FloatArray | None
+    x: FloatArray, time: FloatArray, happens: BoolArray, seed: int, weight: FloatArray | None = None
 ) -> RiskScore:
     """The logarithm of the cumulative hazard, summed over times."""
     ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
