@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cocensor._checks import FloatArray, Rows
@@ -51,16 +52,14 @@ class DenseGradient:
 
 
 @dataclass(frozen=True, eq=False)
-class BareGradient:
-    """Derivatives by the weights a and b as they are before each is multiplied by the ``weight`` of its subject."""
+class LazyGradient:
+    """Derivatives of which those of some subjects are computed when they are asked for."""
 
-    gradient: Gradient
-    weight: FloatArray
+    compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
 
     def of_subjects(self, rows: Rows) -> DenseGradient:
-        """Return the derivatives of some subjects."""
-        block, weight = self.gradient.of_subjects(rows), self.weight[rows, None]
-        return DenseGradient(weight * block.event_free, weight * block.event)
+        """Return the derivatives for some subjects."""
+        return DenseGradient(*self.compute(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,12 @@ class Part(NamedTuple):
 
     def bare(self, weight: Any) -> Part:
         """Return derivatives by the weights as they are before each is multiplied by the ``weight`` of its subject."""
-        gradients = tuple(BareGradient(gradient, weight) for gradient in self.functionals.gradients)
+
+        def products(gradient: Gradient, rows: Rows) -> tuple[FloatArray, FloatArray]:
+            block, own = gradient.of_subjects(rows), weight[rows, None]
+            return own * block.event_free, own * block.event
+
+        gradients = tuple(LazyGradient(partial(products, own)) for own in self.functionals.gradients)
         functionals, status = replace(self.functionals, gradients=gradients), self.status.bare
         assert status is not None
         return Part(status, functionals, self.places)

@@ -176,13 +176,6 @@ class PullBack:
         A source is asked for the gradient at all rows before ``stop``, from the last to the first: by blocks of rows
         that may hold ``width`` numbers each. The sum of all sources is what is pulled back.
         """
-        for subjects, values in self._by_share(sources, stop, size, width):
-            yield subjects, by_weight(values, None if self._share is None else self._share[subjects])
-
-    def _by_share(
-        self, sources: tuple[Callable[[slice], MarginGradient], ...], stop: int, size: int, width: int
-    ) -> Iterator[tuple[Rows, FloatArray]]:
-        """The influence of the same share of the sample given to each subject."""
         # Rows in blocks, from the last to the first, within each of which one unit will do for each margin.
         edges = {stop} | {part.start for part in row_blocks(stop, max(size, width))}
         for exits in (self._event, self._dropout):
@@ -212,12 +205,15 @@ class PullBack:
                 for part in row_blocks(last - first, size):
                     at = slice(first + part.start, first + part.stop)
                     index = self._row[at] - rows.start + self._kind[at] * (rows.stop - rows.start)
-                    yield self._subjects[at], values[index]
+                    yield self._by_share(self._subjects[at], values[index])
             total += taken
         # Exits take from whom they find at risk. So far those after a subject gave it as much: now all of them take.
         for part in row_blocks(self._n, size):
             subjects = np.arange(part.start, part.stop)
-            yield subjects, np.broadcast_to(-total, (subjects.size, size))
+            yield self._by_share(subjects, np.broadcast_to(-total, (subjects.size, size)))
+
+    def _by_share(self, subjects: Rows, values: FloatArray) -> tuple[Rows, FloatArray]:
+        return subjects, by_weight(values, None if self._share is None else self._share[subjects])
 
 
 class _Exits:

@@ -14,13 +14,12 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals, LazyGradient, Linearised
 from cocensor.adjustments.weights import Tile
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.base import (
-    LazyGradient,
     Linear,
     MetricValue,
     Models,

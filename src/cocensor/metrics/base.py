@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, 
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, Rows, as_times, check_number
+from cocensor._checks import FloatArray, as_times, check_number
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
 from cocensor.adjustments.weights import Tile
@@ -539,17 +539,6 @@ class LinearAtOneTime:
             gradients = (DenseGradient(value.event_free[:, None], value.event[:, None]) for value in linear)
             functionals = Functionals(tuple(gradients), np.ones((1, 1)), own)
             yield Part(status, functionals, start + np.arange(len(linear)))
-
-
-@dataclass(frozen=True, eq=False)
-class LazyGradient:
-    """Derivatives of which those of some subjects are computed when they are asked for."""
-
-    compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
-
-    def of_subjects(self, rows: Rows) -> DenseGradient:
-        """Return the derivatives for some subjects."""
-        return DenseGradient(*self.compute(rows))
 
 
 def refuse_until(until: float, grid: TimeGrid) -> None:

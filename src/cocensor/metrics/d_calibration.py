@@ -13,14 +13,14 @@ from scipy.special import chdtrc
 from cocensor._checks import FloatArray, Rows, check_whole, row_blocks
 from cocensor._numerics import pool_starts
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, LazyGradient
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Models, Profile, Scored, refuse_until
+from cocensor.metrics.base import Metric, MetricValue, Models, Profile, Scored, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.

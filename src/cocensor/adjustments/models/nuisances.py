@@ -25,7 +25,7 @@ from cocensor._checks import (
     need,
 )
 from cocensor._numerics import GOLDEN, LOG_LARGEST_HAZARD, splitmix64
-from cocensor.data import StepFunction, Survival
+from cocensor.data import Sample, StepFunction, Survival
 from cocensor.data.risk_table import WhichMargin
 from cocensor.data.survival import fit_weighted, structured
 from cocensor.estimators import CoxPH
@@ -118,36 +118,27 @@ class Nuisance:
     Learners see subjects in the order of their ``place``, which outcomes and covariates determine.
     """
 
-    x: FloatArray
-    y: Survival
+    sample: Sample
     of: WhichMargin
     learners: tuple[Learner, ...]
     place: IntArray
     fold: IntArray
     seed: int
-    weight: FloatArray | None = None
 
     def model_without(self, k: int) -> HazardModel:
         """The hazard given covariates, from all folds but one, or from all."""
         kept = self.fold != k
         scores = self._learned(kept) if k == NO_FOLD else self._by_fold[k]
-        rows = self._counted(kept)
-        y, weight = self.y[rows], self._weight_of(rows)
-        return HazardModel(scores, _proportional(self._out_of_fold[rows], y, self.of, weight, rising=True))
-
-    def _counted(self, some: BoolArray) -> IntArray:
-        """The rows of some of the subjects, of those with a weight."""
-        return np.flatnonzero(some if self.weight is None else some & (self.weight > 0))
-
-    def _weight_of(self, rows: IntArray) -> FloatArray | None:
-        return None if self.weight is None else self.weight[rows]
+        rows = np.flatnonzero(kept & self.sample.counted)
+        own, x = self.sample[rows], self._out_of_fold[rows]
+        return HazardModel(scores, _proportional(x, own.y, self.of, own.weight, rising=True))
 
     @cached_property
     def _out_of_fold(self) -> FloatArray:
         """Out-of-fold scores, (subjects, learners)."""
-        scores = np.empty((len(self.y), len(self.learners)))
+        scores = np.empty((len(self.sample), len(self.learners)))
         for k, learned in self._by_fold.items():
-            scores[self.fold == k] = _scored(learned, self.x[self.fold == k])
+            scores[self.fold == k] = _scored(learned, self.sample.x[self.fold == k])
         return scores
 
     @cached_property
@@ -157,12 +148,13 @@ class Nuisance:
 
     def _learned(self, fitted: BoolArray) -> tuple[RiskScore, ...]:
         """The scores of learners fitted to some of the subjects; 0 where these tell nothing."""
-        rows = self._counted(fitted)
-        rows = rows[np.argsort(self.place[rows], kind="stable")]
-        y, x, weight = self.y[rows], self.x[rows], self._weight_of(rows)
-        happens = y.event if self.of == "event" else ~y.event
-        if len(y) < 2 or not happens.any():
+        rows = np.flatnonzero(fitted & self.sample.counted)
+        happens = self.sample.y.event[rows] == (self.of == "event")
+        if rows.size < 2 or not happens.any():
             return (_no_score,) * len(self.learners)
+        order = np.argsort(self.place[rows], kind="stable")
+        own, happens = self.sample[rows[order]], happens[order]
+        y, x, weight = own.y, own.x, own.weight
         scores: list[RiskScore] = []
         for learner in self.learners:
             if learner == "cox":
@@ -207,16 +199,16 @@ class CrossFitted:
     @classmethod
     def of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
         """Return both margins of a sample, to be fitted when needed."""
-        keys, fold = _keys(event.y, event.x), event.fold
+        y, fold = event.sample.y, event.fold
+        keys = _keys(y, event.sample.x)
         order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
-        return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
+        return cls((event, dropout), keys[order], fold[order], np.unique(y.time), {})
 
     def drawn(self, rows: Rows) -> CrossFitted:
         """Return the same of ``rows`` of the sample, which stay in their folds."""
         assert self.nuisances is not None
         event, dropout = self.nuisances
-        x, y, place, fold = event.x[rows], event.y[rows], event.place[rows], event.fold[rows]
-        own: dict[str, Any] = {"x": x, "y": y, "place": place, "fold": fold, "weight": event._weight_of(rows)}
+        own: dict[str, Any] = {name: getattr(event, name)[rows] for name in ("sample", "place", "fold")}
         return self.of(*(replace(margin, **own) for margin in (event, dropout)))
 
     @property
@@ -243,10 +235,10 @@ class CrossFitted:
 
     def _fold_of(self, y: Survival, x: FloatArray) -> IntArray:
         if self.nuisances is not None:
-            own = self.nuisances[0]
+            own = self.nuisances[0].sample
             pairs = ((y.time, own.y.time), (y.event, own.y.event), (x, own.x))
             if all(np.array_equal(one, other) for one, other in pairs):
-                return own.fold
+                return self.nuisances[0].fold
         keys = _keys(y, x)
         at = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
         return np.where(self.keys[at] == keys, self.folds[at], NO_FOLD)
