@@ -96,7 +96,8 @@ def check(adjustment, metric, trained, within=None):
     grid = metric.grid(TimeGrid.of(TIMES))
 
     def status(fitted, weight):
-        return fitted.weights(ALL[TEST], grid, X[TEST], weight=weight).weighted(within)
+        weights = fitted.weights(ALL[TEST], grid, X[TEST], weight=weight)
+        return weights if within is None else weights.weighted(within)
 
     def value(of_fit, of_test):
         again = status(refitted(fitted, replace(own, weight=of_fit)), of_test)

@@ -42,8 +42,8 @@ def scored(adjustments, metrics, rows=None, x=TEST.X, weights=None, train_weight
 
 
 def ones(values, n, name, of):
-    """What a constant weight would be, if it were not taken for none."""
-    return None if values is None else np.ones(n)
+    """Return what a constant weight would be, if it were not taken for none."""
+    return np.ones(n)
 
 
 def numbers(result, adjustment):

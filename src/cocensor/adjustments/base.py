@@ -200,7 +200,8 @@ class Fitted(ABC):
         if whole is None:
             weights = self.settled(weights, all_subjects, weights.load)
         at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole, weight=weight)
-        return weights.weighted(weight).replaced(at_times=at_times)
+        weights = weights if weight is None else weights.weighted(weight)
+        return weights.replaced(at_times=at_times)
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         """The weights with what takes the ``load`` of all subjects: ``valid_until``, of which it warns, and notes.

@@ -176,11 +176,9 @@ class _IPCWFromJoint(FittedJoint):
     notes: tuple[Note, ...] = ()
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
+        assert self.sample is not None
         rows = resample.fitted_to(self.adjustment)
-        joint, sample = (
-            self.joint.resampled(rows, self.adjustment.copula),
-            resample.samples.fitted_to(self.adjustment),
-        )
+        joint, sample = self.joint.resampled(rows, self.adjustment.copula), self.sample[rows]
         outlast = _outlasting(sample.risk_table)
         return replace(self, joint=joint, sample=sample, t_max=sample.t_max, outlast=outlast)
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import (
@@ -268,12 +267,12 @@ class _FittedIPCW(Fitted):
             at_events = self.curve.read(event_times, side)
             at_times, small = self._inverse(self.curve.read(at), grid.sorted, grid.sorted < last)
             by_cut, heaviest = np.bincount(cut, counted, n_times + 1), np.ones(n_times + 1)
-            n_small += _later(np.add, by_cut) * small
+            n_small += by_cut[::-1].cumsum()[-2::-1] * small  # of those of all later cuts
             if sample.weight is not None:
                 by_cut, heaviest = np.bincount(cut, sample.weight, n_times + 1), np.zeros(n_times + 1)
                 np.maximum.at(heaviest, cut, sample.weight)
-            at_risk = _later(np.add, by_cut)
-            total, largest = at_risk * at_times, (at_risk > 0) * _later(np.maximum, heaviest) * at_times
+            at_risk, heaviest = by_cut[::-1].cumsum()[-2::-1], np.maximum.accumulate(heaviest[::-1])[-2::-1]
+            total, largest = at_risk * at_times, (at_risk > 0) * heaviest * at_times
             event_free = ((None, at_times),)
 
             def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
@@ -304,7 +303,8 @@ class _FittedIPCW(Fitted):
         of_events, small = self._inverse(at_events, event_times, np.ones(events.size, dtype=bool))
         weights, by_events, event_cut = np.zeros(len(y)), np.zeros(n_times + 1), cut[events]
         weights[events] = of_events
-        of_events = by_weight(of_events, None if sample.weight is None else sample.weight[events])
+        if sample.weight is not None:
+            of_events = of_events * sample.weight[events]
         np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(event_cut, of_events, n_times + 1))[:n_times]
@@ -522,11 +522,6 @@ class _IPCWWeights(EventWeights):
         sums.grid_at.append(grid_at)
         by_time = np.einsum("mk,kf->kmf", at_risk_sums, weights)
         sums.by_time.append(by_time.reshape(n_times, functionals.size))
-
-
-def _later(combined: np.ufunc, by_cut: npt.NDArray[Any]) -> FloatArray:
-    """What subjects of all later cuts come to, at each time."""
-    return np.asarray(combined.accumulate(by_cut[:0:-1])[::-1])
 
 
 @dataclass(eq=False)

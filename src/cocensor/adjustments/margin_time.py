@@ -112,8 +112,13 @@ class _FittedMarginTime(FittedMargin):
             mass[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
             certain = ((mass, None),)
         weights = EventWeights(grid, grid.cut(until), event_free=certain, event=certain, mass=mass)
-        nothing, total = np.zeros(grid.sorted.size), weights.weighted(sample.weight).normaliser
-        return weights.replaced(load=WeightLoad(nothing + total, nothing, nothing, n_replaced=late))
+        weighed, nothing = (
+            weights if sample.weight is None else weights.weighted(sample.weight),
+            np.zeros(grid.sorted.size),
+        )
+        return weights.replaced(
+            load=WeightLoad(nothing + weighed.normaliser, nothing, nothing, n_replaced=late)
+        )
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         """Return the weights, with a note on late censorings; a sample without any weight is refused."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,16 @@ class Samples:
         for name, given in ("x_train", x_train), ("train_weights", train_weights):
             if y_train is None and given is not None:
                 raise ValueError(f"y_train is needed where {name} is given.")
-        weight = sampling_weights(weights, len(y_test), "weights", "y_test")
-        if y_train is None:
-            return cls(Sample(y_test, x_test, weight, folds=folds))
-        of_train = sampling_weights(train_weights, len(y_train), "train_weights", "y_train")
-        return cls(Sample(y_test, x_test, weight, folds=folds), Sample(y_train, x_train, of_train))
+        test, train = (
+            Sample(y_test, x_test, folds=folds),
+            None if y_train is None else Sample(y_train, x_train),
+        )
+        if weights is not None:
+            test = replace(test, weight=sampling_weights(weights, len(test), "weights", "y_test"))
+        if train is not None and train_weights is not None:
+            own = sampling_weights(train_weights, len(train), "train_weights", "y_train")
+            train = replace(train, weight=own)
+        return cls(test, train)
 
     @property
     def y_test(self) -> Survival:
@@ -83,16 +88,13 @@ class Samples:
         """The fit itself; or one to the test sample if it needs predictions or is alone, else to the training one."""
         if isinstance(adjustment, Fitted):
             return adjustment
-        by_test, sample = adjustment.needs & {"prediction", "predictions"}, self.fitted_to(adjustment)
-        if "covariates" in adjustment.needs and not by_test and sample is self.test and sample.x is None:
+        needs = adjustment.needs
+        by_test = needs & {"prediction", "predictions"}
+        sample = self.test if by_test or self.train is None else self.train
+        if "covariates" in needs and not by_test and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
         with one_blas_thread:
             return adjustment.fit_to(sample, predictions if by_test else {})
-
-    def fitted_to(self, adjustment: Adjustment) -> Sample:
-        """The test sample for an adjustment that needs predictions, or where there is no other."""
-        by_test = adjustment.needs & {"prediction", "predictions"}
-        return self.test if by_test or self.train is None else self.train
 
     def groups(
         self, adjustment: Adjustment | Fitted, predictions: Mapping[Any, Predicted]
@@ -104,8 +106,8 @@ class Samples:
 
     def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """The weights of the test subjects."""
-        test = self.test
-        return fitted.weights(test.y, grid, test.x, weight=test.weight).weighted(self.within)
+        weights = fitted.weights(self.test.y, grid, self.test.x, weight=self.test.weight)
+        return weights if self.within is None else weights.weighted(self.within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,5 +131,5 @@ class Resample:
 
     def fitted_to(self, adjustment: Adjustment) -> Rows:
         """The rows drawn from the sample that an adjustment is fitted to."""
-        of_test = self.train is None or self.samples.fitted_to(adjustment) is self.samples.test
-        return self.test if of_test or self.train is None else self.train
+        by_test = adjustment.needs & {"prediction", "predictions"}
+        return self.test if by_test or self.train is None else self.train

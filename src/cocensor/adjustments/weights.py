@@ -229,10 +229,8 @@ class EventWeights:
             del vars(changed)[name]
         return changed
 
-    def weighted(self, weight: FloatArray | None) -> Self:
+    def weighted(self, weight: FloatArray) -> Self:
         """Return the weights of subjects who count by a ``weight`` each, of which the adjustment is not aware."""
-        if weight is None:
-            return self
 
         def weighed(terms: tuple[Term, ...]) -> tuple[Term, ...]:
             return tuple((weight if f is None else weight * f, g) for f, g in terms)

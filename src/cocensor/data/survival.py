@@ -497,12 +497,10 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
 
 
 def sampling_weights(values: Any, n: int, name: str, of: str) -> FloatArray | None:
-    """Return the sampling weights of ``n`` subjects, None where there are none, or all are equal.
+    """Return the sampling weights of ``n`` subjects, None where all are equal.
 
     They are scaled to mean 1 of those above 0: whoever has a weight of 0 counts as little as who is not there.
     """
-    if values is None:
-        return None
     weights = as_weights(values, n, name, of)
     return None if np.ptp(weights) == 0 else read_only(weights / weights[weights > 0].mean())
 
