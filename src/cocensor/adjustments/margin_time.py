@@ -112,13 +112,10 @@ class _FittedMarginTime(FittedMargin):
             mass[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
             certain = ((mass, None),)
         weights = EventWeights(grid, grid.cut(until), event_free=certain, event=certain, mass=mass)
-        weighed, nothing = (
-            weights if sample.weight is None else weights.weighted(sample.weight),
-            np.zeros(grid.sorted.size),
-        )
-        return weights.replaced(
-            load=WeightLoad(nothing + weighed.normaliser, nothing, nothing, n_replaced=late)
-        )
+        weighed = weights if sample.weight is None else weights.weighted(sample.weight)
+        nothing = np.zeros(grid.sorted.size)
+        load = WeightLoad(nothing + weighed.normaliser, nothing, nothing, n_replaced=late)
+        return weights.replaced(load=load)
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         """Return the weights, with a note on late censorings; a sample without any weight is refused."""
