@@ -48,7 +48,7 @@ PLUMBING = {
     "SectionMetric": "linear profile value",
     "Sample": "labels",
     "Sensitivity": "grids",
-    "EventWeights": "at_columns block fit_in_one pieces pull_back_parts tiles",
+    "EventWeights": "at_columns block fit_in_one pieces tiles weighted",
     "StepFunction": "read trusted",
 }
 

@@ -287,11 +287,10 @@ def as_probabilities(values: Any, name: str, *, interior: bool = False) -> Float
     return floats
 
 
-def as_weights(values: Any, n: int) -> FloatArray:
+def as_weights(values: Any, n: int, name: str = "sample_weight", of: str = "y") -> FloatArray:
     """``values`` as the case weights of ``n`` subjects: none of them negative, and not all of them 0."""
-    name = "sample_weight"
     weights = as_vector(values, name)
-    check_length(weights, name, n, "y")
+    check_length(weights, name, n, of)
     refuse_first(weights < 0, weights, f"{name} must not be negative")
     if not weights.any():
         raise ValueError(f"{name} must be above 0 for at least one subject, but is 0 for all, from row 0 on.")

@@ -53,7 +53,7 @@ def mean_and_sd(X: FloatArray, weight: FloatArray | None = None) -> tuple[FloatA
         return mean, np.sqrt(share @ (X - mean) ** 2)
 
 
-def by_weight(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+def by_weight(values: npt.NDArray[Any], weight: FloatArray | None) -> npt.NDArray[Any]:
     """Each row times its weight; ``values`` themselves where nobody has one."""
     return values if weight is None else values * weight.reshape(-1, *(1,) * (values.ndim - 1))
 

@@ -322,9 +322,9 @@ def test_more_covariates_than_subjects_take_no_more_parameters_than_subjects(mon
     z, scale = (x - x.mean(axis=0)) / x.std(axis=0), x.std(axis=0)
     model, fit, widths = cc.CoxPH(ridge=nuisances._RIDGE).fit(z, y), cc.CoxPH.fit, []
 
-    def measured(self, X, y):
+    def measured(self, X, y, sample_weight=None):
         widths.append(X.shape[1])
-        return fit(self, X, y)
+        return fit(self, X, y, sample_weight)
 
     monkeypatch.setattr(cc.CoxPH, "fit", measured)
     found = nuisances._proportional(x, y, "event")

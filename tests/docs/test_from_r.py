@@ -14,6 +14,10 @@ import pandas as pd
 import pytest
 
 import cocensor as cc
+from cocensor.adjustments.samples import Samples
+from cocensor.data.predictions import RiskScores
+from cocensor.data.times import TimeGrid
+from cocensor.inference.influence import influence
 from tests.oracles.data import values
 
 ROOT = Path(__file__).parents[2]
@@ -108,3 +112,25 @@ def test_concordance_is_that_of_survival_and_of_pec():
     found = cc.concordance_index(None, y, risk, np.union1d(np.nextafter(events, 0), events))
     assert found == pytest.approx(ORACLE["uno"], abs=1e-12)
     assert found == pytest.approx(ORACLE["pec"], abs=1e-12)
+
+
+def test_weighted_concordance_is_that_of_survival():
+    """Under IPCW; and of events alone with robust variances, by rows and by clusters."""
+    test, risk = read("test"), 1 - curves("cox")[1][:, -1]
+    k = np.arange(1, len(test) + 1)
+    untied, weight = test.assign(months=test["months"] + k / 1e5), 1.0 + k % 3
+    seen, all_events = outcomes(untied), outcomes(untied.assign(died=1, study_ended=0))
+
+    def concordance(y, last):
+        events = np.unique(y.time[y.event & (y.time <= last)])
+        times = np.union1d(np.nextafter(events, 0), events)
+        samples = Samples.of(y, weights=weight)
+        status = samples.weights(samples.fit(cc.IPCW(), {}), TimeGrid.of(times))
+        values, linear = cc.metrics.Concordance().evaluate_linearised(status, {"m": RiskScores(risk)})
+        return values["m"].value, influence(status, linear, y).test[:, 0] / len(y)
+
+    assert concordance(seen, 36)[0] == pytest.approx(ORACLE["weighted"], abs=1e-12)
+    value, moved = concordance(all_events, np.inf)
+    by_cluster = np.bincount(k % 40, moved)
+    expected = ORACLE["weighted_events"]
+    np.testing.assert_allclose([value, moved @ moved, by_cluster @ by_cluster], expected, rtol=0, atol=1e-12)

@@ -8,13 +8,16 @@ import numpy as np
 STEP = 1e-20
 
 
-def derivatives(value, n):
-    """Of ``value(weights)`` by the share ε given to each of n subjects, the rest shrunk by 1 − ε: (n, values)."""
-    rows = []
+def derivatives(value, n, at=None):
+    """Of ``value(weights)`` by the share ε given to each of n subjects, the rest shrunk by 1 − ε: (n, values).
+
+    Where subjects have unequal weights, ``at``, a derivative counts by the weight of its subject, over the mean weight.
+    """
+    at, rows = np.ones(n) if at is None else at, []
     for j in range(n):
-        weights = np.full(n, 1.0 - 1j * STEP)
-        weights[j] += 1j * STEP * n
-        rows.append(np.imag(value(weights)) / STEP)
+        weights = at * (1.0 - 1j * STEP)
+        weights[j] += 1j * STEP * at.sum()
+        rows.append(np.imag(value(weights)) / STEP * at[j] / at.mean())
     return np.array(rows)
 
 

@@ -145,7 +145,7 @@ def test_shares_of_the_reasons_of_dropouts_are_estimated_too():
 
     def moved(more):
         rows = np.concatenate((np.tile(np.arange(N), copies), np.full(more, j)))
-        again = replace(fitted, y=train[rows])
+        again = replace(fitted, sample=fitted.sample[rows])
         weight = np.bincount(rows) * (N / rows.size)
         score = weighted_scores(again, y, TEST.X, times, predictions, functionals, weight, np.ones(N))
         return score, more / rows.size
@@ -242,10 +242,10 @@ def test_what_is_pulled_back_comes_in_small_blocks(monkeypatch):
     status = fitted.weights(TEST.y, times)
     functionals = cc.metrics.IntegratedBrierScore().functionals(status, predictions)
     whole, parts = np.zeros((2, len(TEST.y), functionals.size))
-    for rows, values in status.pull_back(functionals):
+    for rows, values in status.pull_back(functionals.parts(status)):
         whole[rows] += values
     monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", 300)
-    for rows, values in status.pull_back(functionals):
+    for rows, values in status.pull_back(functionals.parts(status)):
         assert values.size <= 300
         parts[rows] += values
     np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-12)

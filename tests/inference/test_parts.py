@@ -5,7 +5,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import weights as event_weights
-from cocensor.adjustments.models.hazard_ratio import geometric_mean
+from cocensor.adjustments.weights import EventWeights
+from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 
@@ -51,13 +52,23 @@ def test_a_fit_that_moves_beyond_double_precision_has_no_error(monkeypatch):
     status = cc.IPCW().fit(data.y).weights(data.y, times)
     read = {"a": cc.Predictions(times, np.full((N, 2), 0.5))}
     monkeypatch.setattr(
-        type(status), "pull_back_parts", lambda _self, _parts: iter([(slice(None), np.full((N, 1), 1e200))])
+        type(status), "pull_back", lambda _self, _parts: iter([(slice(None), np.full((N, 1), 1e200))])
     )
     with pytest.raises(ValueError, match="double precision"):
         influence(status, cc.metric("ibs").functionals(status, read), data.y)
 
 
 def test_hazard_ratios_beyond_double_precision_are_0_or_infinite():
-    assert geometric_mean(np.array([-1e4, -2e3])) == 0.0
-    assert geometric_mean(np.array([1e4, np.nan])) == np.inf
-    assert geometric_mean(np.array([np.nan])) is None
+    def mean(*log_ratios, weight=None):
+        class Stated(EventWeights):
+            log_hazard_ratios = np.arange(len(log_ratios)), np.array(log_ratios)
+
+        cut = np.zeros(len(log_ratios), dtype=int)
+        stated = Stated(TimeGrid.of([1.0]), cut)
+        return (stated if weight is None else stated.weighted(weight)).hazard_ratio
+
+    assert mean(-1e4, -2e3) == 0.0
+    assert mean(1e4, np.nan) == np.inf
+    assert mean(np.nan) is None
+    assert mean(0.0, 1.0, 5.0, weight=np.array([1.0, 3.0, 0.0])) == pytest.approx(np.exp(0.75))
+    assert mean(1.0, weight=np.zeros(1)) is None

@@ -232,7 +232,7 @@ def test_a_quantile_moves_as_the_distances_near_it(name):
     linear = metric.linear(section)
     gaps = np.abs(smooth_calibration(section).observed - (1 - survival))
     assert linear.value == np.quantile(gaps, level)
-    near, step = _near(gaps, level), 1e-6
+    near, step = _near(gaps, level, np.ones(30)), 1e-6
 
     def mean_near(a, b):
         smooth = smooth_calibration(section_of(a, b, survival))
@@ -248,7 +248,7 @@ def test_a_quantile_moves_as_the_distances_near_it(name):
 def test_who_is_near_a_quantile_has_the_distances_around_it():
     distances = np.random.default_rng(0).permutation(np.arange(1000.0))
     for level, half in ((0.5, 0.1625), (0.9, 0.0469)):  # n^(−1/5) [4.5 φ⁴/(2z² + 1)²]^(1/5)
-        found = np.sort(distances[_near(distances, level)])
+        found = np.sort(distances[_near(distances, level, np.ones(distances.size))])
         np.testing.assert_array_equal(found, np.arange(found[0], found[-1] + 1))
         assert found[0] == pytest.approx(1000 * (level - half), abs=2)
         assert found[-1] == pytest.approx(1000 * (level + half), abs=2)

@@ -7,7 +7,6 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import EventWeights, Modelled
-from cocensor.adjustments.gradient import Functionals
 from cocensor.data import Predictions
 from cocensor.data.times import TimeGrid
 from cocensor.metrics.base import Metric
@@ -49,7 +48,9 @@ def status_with(a, b, normaliser=N, metric=None):
         Modelled(rows, none, lambda some, columns: (a + b)[some, columns], observed=True),
         Modelled(rows, none, lambda some, columns: -b[some, columns]),
     )
-    return EventWeights(grid, none, event_free=(), event=(), modelled=modelled, normaliser=normaliser)
+    return EventWeights(
+        grid, none, event_free=(), event=(), modelled=modelled, mass=np.full(N, normaliser / N)
+    )
 
 
 def value(metric, status):
@@ -175,7 +176,7 @@ def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():
     refuses(lambda: Share().functionals(status, {"m": PREDICTED}), "'share'", "gradient")
     refuses(lambda: Share().functionals_over_time(status, {"m": PREDICTED}), "'share'", "gradient")
     refuses(lambda: status.sample, "influence")
-    refuses(lambda: status.pull_back(Functionals((), np.ones((SORTED.size, 1)))), "influence")
+    refuses(lambda: status.pull_back(iter(())), "influence")
 
 
 @every_metric

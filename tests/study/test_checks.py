@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cocensor as cc
+from cocensor.data import Sample
 from cocensor.study.checks import Check, Probe
 from cocensor.study.ranking import rankable, standing
 from cocensor.study.report import Report
@@ -366,7 +367,7 @@ def test_alarms_outlive_a_bootstrap_and_are_in_the_numbers():
 def test_many_subjects_are_looked_at_in_part():
     study = right(200)
     many = cc.Survival(np.tile(study.y.time, 250), np.tile(study.y.event, 250))
-    probe = Probe(many, TIMES)
+    probe = Probe(Sample(many), TIMES)
     assert len(probe.outcomes) <= 20_000
     curves = cc.Predictions(TIMES, np.tile(study.probabilities, (250, 1)))
     assert curves.read(TIMES[1:3], probe.rows).shape == (len(probe.outcomes), 2)
@@ -375,4 +376,4 @@ def test_many_subjects_are_looked_at_in_part():
 @pytest.mark.parametrize("time", [1.0, 5.0], ids=["the last event", "after everybody left"])
 def test_a_curve_whose_variance_is_nowhere_known_gains_nothing_by_chance(time):
     everybody_at_once = cc.Survival(np.ones(12), np.ones(12, dtype=bool))
-    assert Probe(everybody_at_once, np.array([time])).gain_by_chance == 0.0
+    assert Probe(Sample(everybody_at_once), np.array([time])).gain_by_chance == 0.0

@@ -18,7 +18,7 @@ from cocensor._checks import (
     row_blocks,
 )
 from cocensor._notes import Note, noted
-from cocensor._numerics import lookup
+from cocensor._numerics import by_weight, lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, encoded, refuse_beyond
 from cocensor.adjustments.models.nuisances import (
     CrossFitted,
@@ -152,7 +152,8 @@ class AIPCW(Adjustment):
         learners = resolved(self.event), resolved(self.dropout)
         place = places(y, matrix, self.seed)
         fold = dealt(place, y.event, self.folds)
-        margin = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
+        own = Sample(y, matrix, sample.weight)
+        margin = Nuisance(own, "event", learners[0], place, fold, self.seed)
         hazards = CrossFitted.of(margin, replace(margin, of="dropout", learners=learners[1]))
         models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
         return _FittedAIPCW(self, hazards, encoding, (*notes, models))
@@ -198,8 +199,8 @@ class _FittedAIPCW(Fitted):
         parts: dict[str, Any] = {"modelled": tuple(modelled), "notes": self.notes}
         weights = EventWeights(grid, np.zeros_like(cut), event_free=(), **parts)
         total, largest, unseen = np.zeros((3, grid.sorted.size))
-        for _, a, b in weights.blocks():
-            size = np.abs(a) + np.abs(b)
+        for part, a, b in weights.blocks():
+            size = by_weight(np.abs(a) + np.abs(b), None if sample.weight is None else sample.weight[part])
             total += size.sum(axis=0)
             largest = np.maximum(largest, size.max(axis=0))
         return weights.replaced(load=WeightLoad(total, largest, unseen, n_replaced=lifted))
@@ -207,7 +208,7 @@ class _FittedAIPCW(Fitted):
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         assert load is not None
         remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
-        until, notes = no_score_from(weights.grid.sorted, load, whole.n, remedy), weights.notes
+        until, notes = no_score_from(weights.grid.sorted, load, whole, remedy), weights.notes
         if load.n_replaced:
             floor = self.adjustment.min_probability
             notes += (noted("probability_floored", floor=floor, n=load.n_replaced, of=whole.n),)

@@ -95,7 +95,12 @@ class Adjustment(ABC):
         return replace(value, copula=copula)
 
     def fit(
-        self, y: Any, x: Any = None, predictions: Mapping[str, Predicted] | None = None, folds: Any = None
+        self,
+        y: Any,
+        x: Any = None,
+        predictions: Mapping[str, Predicted] | None = None,
+        folds: Any = None,
+        weight: FloatArray | None = None,
     ) -> Fitted:
         """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
 
@@ -109,17 +114,20 @@ class Adjustment(ABC):
             By model.
         folds : array-like, optional
             Labels of the folds that out-of-fold predictions are from, one for each subject.
+        weight : array, optional
+            The sampling weights of the subjects; by default 1 each.
 
         Returns
         -------
         Fitted
         """
         with one_blas_thread:
-            return self.fit_to(Sample(Survival.coerce(y, "y_train"), x, folds=folds), predictions or {})
+            sample = Sample(Survival.coerce(y, "y_train"), x, weight, folds=folds)
+            return self.fit_to(sample, predictions or {})
 
     @abstractmethod
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
-        """Learn from outcomes, covariates and folds of a sample, and from predictions, what the weights need."""
+        """Learn from outcomes, covariates, weights and folds of a sample, and from predictions, what is needed."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -167,6 +175,7 @@ class Fitted(ABC):
         x: Any = None,
         predictions: Mapping[str, Predicted] | None = None,
         whole: WholeSample | None = None,
+        weight: FloatArray | None = None,
     ) -> EventWeights:
         """The weights of test subjects at ``times``, which may be in any order and repeated.
 
@@ -182,13 +191,16 @@ class Fitted(ABC):
         whole : WholeSample, optional
             Where ``y`` is a part of a sample, what is known of the whole. Each subject has the weights that it has
             within the whole. What takes all subjects is left to :meth:`settled`, with the merged ``load`` of all parts.
+        weight : array, optional
+            The sampling weights of the subjects in scores; by default 1 each.
         """
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
-        all_subjects = WholeSample.of(outcomes) if whole is None else whole
-        weights = self.weights_for(Sample(outcomes, x), grid, predictions, all_subjects)
+        all_subjects = WholeSample.of(outcomes, weight) if whole is None else whole
+        weights = self.weights_for(Sample(outcomes, x, weight), grid, predictions, all_subjects)
         if whole is None:
             weights = self.settled(weights, all_subjects, weights.load)
-        at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole)
+        at_times = partial(self.weights, outcomes, x=x, predictions=predictions, whole=whole, weight=weight)
+        weights = weights if weight is None else weights.weighted(weight)
         return weights.replaced(at_times=at_times)
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
@@ -236,7 +248,10 @@ class Fitted(ABC):
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
     ) -> EventWeights:
-        """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid."""
+        """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid.
+
+        The sampling weights of the sample count in their ``load`` alone: a and b are multiplied by them later.
+        """
 
     def __repr__(self) -> str:
         return f"{self.adjustment!r}, fitted"

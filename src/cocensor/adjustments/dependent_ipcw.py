@@ -11,7 +11,7 @@ import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, Rows, check_choice, row_blocks
 from cocensor._notes import Note
-from cocensor._numerics import hazard_from_log, lookup
+from cocensor._numerics import by_weight, hazard_from_log, lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, refuse_beyond
 from cocensor.adjustments.models.joint import FittedJoint, JointSettings
 from cocensor.adjustments.models.margins import FittedMargin
@@ -106,11 +106,12 @@ class DependentIPCW(JointSettings, Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, outlast = sample.y, _outlasting(sample.y.risk_table)
+        table = sample.risk_table
+        outlast, steps = _outlasting(table), table.margin("event")
         if self.given is not None:
-            joint, notes = self.given_covariates(self.copula, sample.x, y)
-            return _IPCWFromJoint(self, joint, y, y.t_max, outlast, notes)
-        margin, steps = CopulaGraphic(self.copula).fit(y), y.risk_table.margin("event")
+            joint, notes = self.given_covariates(self.copula, sample)
+            return _IPCWFromJoint(self, joint, sample, sample.t_max, outlast, notes)
+        margin = CopulaGraphic(self.copula).fit(sample.y, sample.weight)
         survival = margin.survival_.values
         # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
         step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
@@ -118,7 +119,7 @@ class DependentIPCW(JointSettings, Adjustment):
         outlasts = np.asarray(outlast(steps.times, "left"))
         rare = step_weights * SMALLEST_CHANCE > outlasts
         rare |= left * outlasts < SMALLEST_CHANCE * survival
-        return _IPCWFromMargins(self, y, margin, outlast, step_weights, _first(steps.times, rare))
+        return _IPCWFromMargins(self, sample, margin, outlast, step_weights, _first(steps.times, rare))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +140,8 @@ class _IPCWFromMargins(FittedMargin):
         weights = np.zeros(len(y))
         t = np.minimum(y.time[rows], margin.t_max_)  # held there, where the tail allows it
         weights[rows] = self._weights(t) / np.asarray(self.outlast(t, "left"))
-        rare = _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0)
+        counted = sample.counted
+        rare = _first(y.time[rows], (weights[rows] * SMALLEST_CHANCE > 1.0) & counted[rows])
         # Whoever has no event that is seen is event-free at all times.
         cut = np.where(seen, grid.cut(y.time), grid.sorted.size)
         rest = Modelled.product(rows, cut[rows], 1.0 - weights, observed=True)
@@ -174,15 +176,16 @@ class _IPCWFromJoint(FittedJoint):
     notes: tuple[Note, ...] = ()
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
-        assert self.y is not None
+        assert self.sample is not None
         rows = resample.fitted_to(self.adjustment)
-        joint, y = self.joint.resampled(rows, self.adjustment.copula), self.y[rows]
-        return replace(self, joint=joint, y=y, t_max=y.t_max, outlast=_outlasting(y.risk_table))
+        joint, sample = self.joint.resampled(rows, self.adjustment.copula), self.sample[rows]
+        outlast = _outlasting(sample.risk_table)
+        return replace(self, joint=joint, sample=sample, t_max=sample.t_max, outlast=outlast)
 
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, x = sample.y, sample.x
         n, cut, happened = len(y), grid.cut(y.time), y.event & (y.time <= grid.last)
-        if whole.n_events == whole.n:
+        if whole.nobody_censored:
             # Everything is seen: nothing stands for anything else.
             return EventWeights(grid, cut)
         model = self.joint.needed
@@ -196,15 +199,16 @@ class _IPCWFromJoint(FittedJoint):
             with np.errstate(divide="ignore"):
                 return np.where(seen, at_risk(rows, columns) / outlast_t[columns], 0.0)
 
-        rare_from = _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0))
+        counted, share = sample.counted, np.ones(n) if sample.weight is None else sample.weight
+        rare_from = _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0) & counted[happened])
         every = slice(0, grid.sorted.size)
         unseen, free = np.zeros((2, grid.sorted.size))
         for part in row_blocks(n, grid.sorted.size):
             rows = np.arange(part.start, part.stop)
-            rare = ~(waiting(rows, every) * SMALLEST_CHANCE <= 1.0)
+            rare = ~(waiting(rows, every) * SMALLEST_CHANCE <= 1.0) & counted[part, None]
             rare_from = min(rare_from, _first(grid.sorted, np.asarray(rare.any(axis=0))))
             # Subjects whose kind is hardly ever seen: how many of the event-free are they?
-            survival = at_risk.event_survival(rows, every)
+            survival = by_weight(at_risk.event_survival(rows, every), share[part])
             hardly = ~(at_risk(rows, every) * SMALLEST_CHANCE <= outlast_t)
             unseen += np.einsum("ij,ij->j", survival, hardly)
             free += survival.sum(axis=0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cocensor._checks import FloatArray, Rows
@@ -51,6 +52,17 @@ class DenseGradient:
 
 
 @dataclass(frozen=True, eq=False)
+class LazyGradient:
+    """Derivatives of which those of some subjects are computed when they are asked for."""
+
+    compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
+
+    def of_subjects(self, rows: Rows) -> DenseGradient:
+        """Return the derivatives for some subjects."""
+        return DenseGradient(*self.compute(rows))
+
+
+@dataclass(frozen=True, eq=False)
 class Functionals:
     r"""Sums over time of scores, :math:`\sum_k w_{kf}\,\theta_m(t_k)`, of several models m."""
 
@@ -77,6 +89,18 @@ class Part(NamedTuple):
     status: EventWeights
     functionals: Functionals
     places: Any
+
+    def bare(self, weight: Any) -> Part:
+        """Return derivatives by the weights as they are before each is multiplied by the ``weight`` of its subject."""
+
+        def products(gradient: Gradient, rows: Rows) -> tuple[FloatArray, FloatArray]:
+            block, own = gradient.of_subjects(rows), weight[rows, None]
+            return own * block.event_free, own * block.event
+
+        gradients = tuple(LazyGradient(partial(products, own)) for own in self.functionals.gradients)
+        functionals, status = replace(self.functionals, gradients=gradients), self.status.bare
+        assert status is not None
+        return Part(status, functionals, self.places)
 
 
 class Linearised(Protocol):

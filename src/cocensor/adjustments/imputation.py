@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
 from cocensor._checks import check_choice, check_whole
@@ -209,11 +209,11 @@ class Imputation(JointSettings, Adjustment):
         """Learn from the sample what the weights need."""
         y, x, folds = sample.y, sample.x, sample.folds
         if not self.given:
-            return ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+            return ImputationFromMargins(self, sample, CopulaGraphic(self.copula).fit(y, sample.weight))
         if self.given == ("covariates",):
             check_reasons(self.hazard_ratio, y, "y_train")
-            fit, notes = self.given_covariates(self.copula, x, y)
-            return ImputationFromJoint(self, fit, y, notes=notes)
+            fit, notes = self.given_covariates(self.copula, sample)
+            return ImputationFromJoint(self, fit, sample, notes=notes)
         if "covariates" in self.given and x is None:
             raise ValueError("x_test is needed: the joint model conditions on covariates.")
         if not predictions:
@@ -226,8 +226,8 @@ class Imputation(JointSettings, Adjustment):
             few = [noted("few_dropouts", n=n_dropouts)]
             seen = Survival(y.time, y.event, ~y.event)
         design, notes = imputation_design(covariates, predictions, seen, recipe, folds)
-        fit = JointFit.of(self, self.copula, design, seen, "y_test")
-        return ImputationFromJoint(self, fit, y, design, (*notes, *few))
+        fit = JointFit.of(self, self.copula, replace(sample, y=seen, x=design), "y_test")
+        return ImputationFromJoint(self, fit, sample, design, (*notes, *few))
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:

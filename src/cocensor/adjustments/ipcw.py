@@ -27,7 +27,7 @@ from cocensor._checks import (
 )
 from cocensor._namespaces import Array, Placing, at_most
 from cocensor._notes import Note
-from cocensor._numerics import lookup
+from cocensor._numerics import by_weight, lookup
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, encoded, refuse_beyond
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.weights import EventWeights, Modelled, Term
@@ -36,7 +36,7 @@ from cocensor.data import Predictions, Sample, StepFunction, Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.covariates import Covariates, Encoding
 from cocensor.data.predictions import Predicted
-from cocensor.data.survival import structured
+from cocensor.data.survival import fit_weighted, structured
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.cox import from_log_hazard
@@ -136,9 +136,10 @@ class IPCW(Adjustment):
         y, x = sample.y, sample.x
         if y.administrative is not None:
             y = Survival(y.time, y.event)  # whoever is censored is censored
-        fitted = _FittedIPCW(self, WholeSample.of(sample.y), sample.y, y)
-        if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            return replace(fitted, curve=KaplanMeier(of="dropout").fit(y).survival_)
+        weight, whole = sample.weight, WholeSample.of(sample.y, sample.weight)
+        fitted = _FittedIPCW(self, whole, sample.y, y, weight)
+        if self.censoring == "km" or whole.nobody_censored:  # G is 1 under every model
+            return replace(fitted, curve=KaplanMeier(of="dropout").fit(y, weight).survival_)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         encoding, matrix = None, None
@@ -150,11 +151,11 @@ class IPCW(Adjustment):
             check_length(x, "x_train", len(y), "y_train")  # a frame is for the user's own model to read
         model: Any
         if self.censoring == "cox":
-            model = CoxPH(of="dropout").fit(x, y)
+            model = CoxPH(of="dropout").fit(x, y, weight)
         else:
             model = copy.deepcopy(self.censoring)  # the user's own stays as it is
             y = Survival(y.time, ~y.event)
-            model.fit(x, structured(y.time, y.event))
+            fit_weighted(model, "censoring", x, structured(y.time, y.event), weight)
         return replace(fitted, y=y, model=model, x=matrix, encoding=encoding, notes=notes)
 
 
@@ -217,6 +218,7 @@ class _FittedIPCW(Fitted):
     #: The outcomes fitted to, as handed over and as the curve or the model has seen them; None in a copy for others.
     sample: Survival | None
     y: Survival | None
+    weight: FloatArray | None = None
     curve: StepFunction | None = None
     model: Any = None
     #: Covariates of the sample and how they are encoded; None where a user's own model reads them itself.
@@ -225,13 +227,15 @@ class _FittedIPCW(Fitted):
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
-        return replace(self, sample=None, y=None, x=None)
+        return replace(self, sample=None, y=None, weight=None, x=None)
 
     @cached_property
     def response(self) -> HazardInfluence:
         """The influence of the subjects of the sample on the hazard of censoring."""
         assert self.y is not None
-        return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
+        if self.model is None:
+            return of_kaplan_meier(self.y, self.weight)
+        return of_cox(self.model, self.x, self.y, self.weight)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
@@ -247,7 +251,8 @@ class _FittedIPCW(Fitted):
             at = np.where(ends, np.nextafter(whole.t_max, -np.inf), at)
         cut = grid.cut(y.time)
         # Curves are needed while anybody is event-free, and at the events up to the last time.
-        seen, end = y.event & (y.time <= grid.last), self.learned_from.t_max
+        counted = sample.counted
+        seen, end = y.event & (y.time <= grid.last) & counted, self.learned_from.t_max
         events = np.flatnonzero(seen)
         event_times = y.time[events]
         refuse_beyond(settings.tail, np.where(seen, y.time, 0.0), end, "y_test")
@@ -261,9 +266,13 @@ class _FittedIPCW(Fitted):
         if self.curve is not None:
             at_events = self.curve.read(event_times, side)
             at_times, small = self._inverse(self.curve.read(at), grid.sorted, grid.sorted < last)
-            at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
-            n_small += at_risk * small
-            total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
+            by_cut, heaviest = np.bincount(cut, counted, n_times + 1), np.ones(n_times + 1)
+            n_small += by_cut[::-1].cumsum()[-2::-1] * small  # of those of all later cuts
+            if sample.weight is not None:
+                by_cut, heaviest = np.bincount(cut, sample.weight, n_times + 1), np.zeros(n_times + 1)
+                np.maximum.at(heaviest, cut, sample.weight)
+            at_risk, heaviest = by_cut[::-1].cumsum()[-2::-1], np.maximum.accumulate(heaviest[::-1])[-2::-1]
+            total, largest = at_risk * at_times, (at_risk > 0) * heaviest * at_times
             event_free = ((None, at_times),)
 
             def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
@@ -275,7 +284,8 @@ class _FittedIPCW(Fitted):
 
             def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, BoolArray]:
                 times = grid.sorted[columns]
-                return self._inverse(given.grid(at[columns], rows), times, y.time[rows][:, None] > times)
+                needed = (y.time[rows][:, None] > times) & counted[rows, None]
+                return self._inverse(given.grid(at[columns], rows), times, needed)
 
             def at_risk_weights(rows: Rows, columns: slice) -> FloatArray:
                 return inverse(rows, columns)[0]
@@ -283,6 +293,7 @@ class _FittedIPCW(Fitted):
             for part in row_blocks(len(y), n_times):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
                 n_small += small.sum(axis=0)
+                block = by_weight(block, None if sample.weight is None else sample.weight[part])
                 total, largest = total + block.sum(axis=0), np.maximum(largest, block.max(axis=0))
             placed = None
             if isinstance(curves, _ByCox) and settings.convention == "left_limit":
@@ -292,6 +303,8 @@ class _FittedIPCW(Fitted):
         of_events, small = self._inverse(at_events, event_times, np.ones(events.size, dtype=bool))
         weights, by_events, event_cut = np.zeros(len(y)), np.zeros(n_times + 1), cut[events]
         weights[events] = of_events
+        if sample.weight is not None:
+            of_events = of_events * sample.weight[events]
         np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(event_cut, of_events, n_times + 1))[:n_times]
@@ -319,10 +332,10 @@ class _FittedIPCW(Fitted):
             )
         remedy = "a model of the censoring with fewer covariates, or min_probability"
         times, end, settings = weights.grid.sorted, self.learned_from.t_max, self.adjustment
-        until = no_score_from(times, load, whole.n, remedy)
+        until = no_score_from(times, load, whole, remedy)
         beyond = times[times > end]
         # After a last censoring of the sample nobody seen stands for those censored.
-        ends_unseen = beyond.size and self.learned_from.last_censored and whole.n_events < whole.n
+        ends_unseen = beyond.size and self.learned_from.last_censored and not whole.nobody_censored
         if ends_unseen and not settings.tail and settings.convention == "left_limit":
             warnings.warn(
                 f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
@@ -412,12 +425,8 @@ class _IPCWWeights(EventWeights):
             return np.zeros((rows.size, 0))
         return self.curves.covariates[rows] - self.curves.centre
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject of the ``sample`` adds to scores by way of G."""
-        return self.pull_back_parts(functionals.parts(self))
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """Return what each subject of the ``sample`` adds by way of G: uses of the hazard are added up first."""
         response, time_order = self.fitted.response, self.y.order
         if not response.steps.size:
             return

@@ -84,7 +84,7 @@ class MarginTime(Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        return _FittedMarginTime(self, sample.y, CopulaGraphic(self.copula).fit(sample.y))
+        return _FittedMarginTime(self, sample, CopulaGraphic(self.copula).fit(sample.y, sample.weight))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,26 +93,29 @@ class _FittedMarginTime(FittedMargin):
 
     def for_others(self) -> Fitted:
         if self.adjustment.interpolation == "linear":
-            return replace(self, y=None)  # a polygon has corners at all times of the sample
+            return replace(self, sample=None)  # a polygon has corners at all times of the sample
         return super().for_others()
 
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, margin, settings = sample.y, self.margin, self.adjustment
         weighted = settings.weighting == "uncertainty"
         # Whoever is censored after the last time is event-free at all of them; weights need every censoring.
-        early = ~y.event & (y.time <= grid.last)
-        needed = ~y.event if weighted else early
+        early = ~y.event & (y.time <= grid.last) & sample.counted
+        needed = ~y.event & sample.counted if weighted else early
         refuse_beyond(settings.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
         until = y.time.copy()
         until[early] = settled(self._margin_times(y.time[early]), grid.sorted)
         late = int((y.time[needed] > margin.t_max_).sum()) if settings.tail == "last" else 0
-        weights, certain = np.ones(len(y)), CERTAIN
+        mass, certain = None, CERTAIN
         if weighted:
-            weights[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
-            certain = ((weights, None),)
-        total, nothing, cut = weights.sum(), np.zeros(grid.sorted.size), grid.cut(until)
-        load = WeightLoad(nothing + total, nothing, nothing, n_replaced=late)
-        return EventWeights(grid, cut, event_free=certain, event=certain, normaliser=total, load=load)
+            mass = np.ones(len(y))
+            mass[needed] = 1.0 - np.asarray(margin.predict(y.time[needed], tail=settings.tail or "last"))
+            certain = ((mass, None),)
+        weights = EventWeights(grid, grid.cut(until), event_free=certain, event=certain, mass=mass)
+        weighed = weights if sample.weight is None else weights.weighted(sample.weight)
+        nothing = np.zeros(grid.sorted.size)
+        load = WeightLoad(nothing + weighed.normaliser, nothing, nothing, n_replaced=late)
+        return weights.replaced(load=load)
 
     def settled(self, weights: EventWeights, whole: WholeSample, load: WeightLoad | None) -> EventWeights:
         """Return the weights, with a note on late censorings; a sample without any weight is refused."""

@@ -123,7 +123,7 @@ class _FittedLaw(Fitted):
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         y, law = sample.y, self.adjustment
         refuse_part(y, whole, "the law of the simulation")
-        cut, unknown = cut_where_unknown(y, grid)
+        cut, unknown = cut_where_unknown(sample, grid)
         s_t, s_c = law.event_survival(grid.sorted), law.event_survival_at(y.time)
         after = law.dropout_survival_at(y.time)
         before = law.dropout_survival_at(np.nextafter(y.time, 0.0))

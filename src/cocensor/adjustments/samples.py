@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import Rows
+from cocensor._checks import FloatArray, Rows
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.weights import EventWeights
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
+from cocensor.data.survival import sampling_weights
 from cocensor.data.times import TimeGrid
 
 
@@ -24,6 +25,8 @@ class Samples:
 
     test: Sample
     train: Sample | None = None
+    #: By test subject a factor of its weight in scores, which fits do not know: 1 within a group, 0 elsewhere.
+    within: FloatArray | None = None
 
     @classmethod
     def of(
@@ -33,12 +36,23 @@ class Samples:
         y_train: Survival | None = None,
         x_train: Any = None,
         folds: npt.NDArray[Any] | None = None,
+        weights: Any = None,
+        train_weights: Any = None,
     ) -> Samples:
-        """Both samples from their parts."""
-        if y_train is None and x_train is not None:
-            raise ValueError("y_train is needed where x_train is given.")
-        train = None if y_train is None else Sample(y_train, x_train)
-        return cls(Sample(y_test, x_test, folds=folds), train)
+        """Both samples from their parts; sampling weights are scaled in each."""
+        for name, given in ("x_train", x_train), ("train_weights", train_weights):
+            if y_train is None and given is not None:
+                raise ValueError(f"y_train is needed where {name} is given.")
+        test, train = (
+            Sample(y_test, x_test, folds=folds),
+            None if y_train is None else Sample(y_train, x_train),
+        )
+        if weights is not None:
+            test = replace(test, weight=sampling_weights(weights, len(test), "weights", "y_test"))
+        if train is not None and train_weights is not None:
+            own = sampling_weights(train_weights, len(train), "train_weights", "y_train")
+            train = replace(train, weight=own)
+        return cls(test, train)
 
     @property
     def y_test(self) -> Survival:
@@ -92,7 +106,8 @@ class Samples:
 
     def weights(self, fitted: Fitted, grid: TimeGrid) -> EventWeights:
         """The weights of the test subjects."""
-        return fitted.weights(self.test.y, grid, self.test.x)
+        weights = fitted.weights(self.test.y, grid, self.test.x, weight=self.test.weight)
+        return weights if self.within is None else weights.weighted(self.within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +122,12 @@ class Resample:
     def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
         """Draw as many subjects as there are, from each sample on its own, unless the two are one and the same."""
         test = train = rng.integers(len(samples.test), size=len(samples.test))
+        within = None if samples.within is None else samples.within[test]
         if samples.train is None:
-            return cls(test, None, Samples(samples.test[test]))
+            return cls(test, None, Samples(samples.test[test], within=within))
         if not samples.train.y.equals(samples.test.y):
             train = rng.integers(len(samples.train), size=len(samples.train))
-        return cls(test, train, Samples(samples.test[test], samples.train[train]))
+        return cls(test, train, Samples(samples.test[test], samples.train[train], within))
 
     def fitted_to(self, adjustment: Adjustment) -> Rows:
         """The rows drawn from the sample that an adjustment is fitted to."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -27,9 +27,9 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
-from cocensor.adjustments.gradient import Functionals, Part
+from cocensor.adjustments.gradient import Part
 from cocensor.adjustments.whole import WeightLoad
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.data.times import TimeGrid
 
 # Of all subjects at some times so many numbers are held at once.
@@ -101,6 +101,21 @@ class Modelled:
 
         return cls(rows, cut, q, observed=observed, placed=placed)
 
+    def weighted(self, weight: FloatArray) -> Modelled:
+        """Return the same of subjects who count by a ``weight`` each, without those who do not count."""
+        counted = weight[self.rows] > 0
+
+        def q(rows: Rows, columns: slice) -> FloatArray:
+            return weight[rows, None] * self.q(rows, columns)
+
+        def placed(placing: Placing) -> Callable[[Any], Array]:
+            assert self.placed is not None
+            own, bare = placing.subjects(weight), self.placed(placing)
+            return lambda some: own[some][:, None] * bare(some)
+
+        rows, cut = self.rows[counted], self.cut[counted]
+        return replace(self, rows=rows, cut=cut, q=q, placed=self.placed and placed)
+
     @cached_property
     def in_order(self) -> tuple[Rows, IntArray]:
         """Rows and cuts, in the order of the cuts within strips of neighbouring rows."""
@@ -151,8 +166,12 @@ class EventWeights:
         per time; None stands for 1. By default both are 1.
     modelled : tuple of Modelled
         Weights that are no such products.
+    mass : array, optional
+        How much each subject counts by its two weights together; by default 1.
     normaliser : float
-        By default the number of subjects.
+        The sum of ``mass``: by default the number of subjects.
+    weight : array or None
+        The sampling weight of each subject, by which a, b and ``mass`` are multiplied already; None for 1 each.
     valid_until : float
         From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
         is known once all parts are (:meth:`Fitted.settled`).
@@ -182,7 +201,7 @@ class EventWeights:
     event_free: tuple[Term, ...] = CERTAIN
     event: tuple[Term, ...] = CERTAIN
     modelled: tuple[Modelled, ...] = ()
-    normaliser: float = np.nan
+    mass: FloatArray | None = None
     valid_until: float = np.inf
     load: WeightLoad | None = None
     notes: tuple[Note, ...] = ()
@@ -191,17 +210,43 @@ class EventWeights:
     at_times: Callable[[TimeGrid], EventWeights] | None = field(default=None, init=False)
     #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
     subsample: Any = field(default=None, init=False)
+    weight: FloatArray | None = field(default=None, init=False)
+    #: The weights that were multiplied by the last sampling weights, and by which.
+    bare: EventWeights | None = field(default=None, init=False)
+    factor: FloatArray | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.n = int(self.cut.size)
         self.modelled = tuple(part for part in self.modelled if part.rows.size)
-        self.normaliser = float(self.n if np.isnan(self.normaliser) else self.normaliser)
+        self.normaliser = float(self.n if self.mass is None else self.mass.sum())
 
     def replaced(self, **changes: Any) -> Self:
         """Return a copy with other attributes: weights are a value, and nothing sets one of their attributes."""
-        changed = copy(self)
+        changed, kind = copy(self), type(self)
+        computed = [name for name in vars(self) if isinstance(getattr(kind, name, None), cached_property)]
         vars(changed).update(changes)
+        for name in computed:
+            del vars(changed)[name]
         return changed
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return the weights of subjects who count by a ``weight`` each, of which the adjustment is not aware."""
+
+        def weighed(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+            return tuple((weight if f is None else weight * f, g) for f, g in terms)
+
+        at_times, mass = self.at_times, weight if self.mass is None else weight * self.mass
+        return self.replaced(
+            event_free=weighed(self.event_free),
+            event=weighed(self.event),
+            modelled=tuple(part.weighted(weight) for part in self.modelled),
+            mass=mass,
+            normaliser=float(mass.sum()),
+            weight=weight if self.weight is None else weight * self.weight,
+            at_times=None if at_times is None else lambda grid: at_times(grid).weighted(weight),
+            bare=self,
+            factor=weight,
+        )
 
     def __repr__(self) -> str:
         return f"EventWeights(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
@@ -293,30 +338,36 @@ class EventWeights:
     def hazard_ratio(self) -> float | None:
         """Right after leaving: the hazard of a dropout, against those alike still under observation.
 
-        The geometric mean over the dropouts who are imputed; None where nobody is.
+        The geometric mean over the dropouts who are imputed, of the ratios that are finite; None where there is none.
         """
-        return None
+        rows, log_ratio = self.log_hazard_ratios
+        share = np.ones(rows.size) if self.weight is None else self.weight[rows]
+        used = np.isfinite(log_ratio) & (share > 0)
+        with np.errstate(over="ignore", under="ignore"):  # inf and 0 beyond double precision
+            return float(np.exp(np.average(log_ratio[used], weights=share[used]))) if used.any() else None
+
+    @property
+    def log_hazard_ratios(self) -> tuple[Rows, FloatArray]:
+        """The dropouts who are imputed, and the logarithm of the hazard ratio of each."""
+        return np.empty(0, dtype=np.intp), np.empty(0)
 
     @property
     def interval_caveats(self) -> tuple[Note, ...]:
         """Why intervals that rest on :meth:`pull_back` may be off."""
         return ()
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         r"""Return what each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
 
         With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
         :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
         the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
-        shrunk by 1 − ε, the derivative by ε. Its mean over the sample is 0. Blocks come in any order; a subject may
-        come in several, which add up, or in none. An adjustment without an analytic influence says so.
+        shrunk by 1 − ε, the derivative by ε (times the sampling weight of j, over their mean). Its mean over the sample
+        is 0. A score may come in several ``parts``, each by the weights at some of the times, which add up. Blocks come
+        in any order; a subject may come in several, which add up, or in none. An adjustment without an analytic
+        influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts of the same values, each by the weights at some times."""
-        for part in parts:
-            yield from part.status.pull_back(part.functionals)
 
     @cached_property
     def a(self) -> FloatArray:
@@ -340,14 +391,23 @@ class NothingFitted(EventWeights):
 
     sample = None
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Return nothing: no subject adds anything."""
         yield from ()
 
 
-def cut_where_unknown(y: Survival, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
-    """Return the cuts for imputation, and who is imputed: whoever is censored before the last time."""
-    imputed = ~y.event & (y.time < grid.last)
+def pulled_back(weights: EventWeights, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    """What each subject of the ``sample`` adds to scores; by weights times sampling weights, by the chain rule."""
+    bare, factor = weights.bare, weights.factor
+    return (
+        weights.pull_back(parts) if bare is None else pulled_back(bare, (part.bare(factor) for part in parts))
+    )
+
+
+def cut_where_unknown(sample: Sample, grid: TimeGrid) -> tuple[IntArray, BoolArray]:
+    """Return the cuts for imputation, and who is imputed: whoever counts, and is censored before the last time."""
+    y = sample.y
+    imputed = ~y.event & (y.time < grid.last) & sample.counted
     return np.where(y.event | imputed, grid.cut(y.time), grid.sorted.size), imputed
 
 

@@ -33,12 +33,22 @@ class WholeSample:
     #: Whether somebody is censored at ``t_max``.
     last_censored: bool
 
+    #: The sum of the sampling weights, ``n`` without any.
+    weight: float
+
     @classmethod
-    def of(cls, y: Survival) -> Self:
-        """Return what is known of outcomes that are all there."""
+    def of(cls, y: Survival, weight: FloatArray | None = None) -> Self:
+        """Return what is known of outcomes that are all there; but for ``n``, of those alone who have a weight."""
+        n, total = len(y), float(len(y) if weight is None else weight.sum())
+        y = y if weight is None else y[weight > 0]
         censored, n_dropouts = np.where(y.event, np.inf, y.time), int(np.count_nonzero(y.dropout))
         last = bool((censored == y.t_max).any())
-        return cls(len(y), y.n_events, n_dropouts, y.t_max, float(censored.min()), last)
+        return cls(n, y.n_events, n_dropouts, y.t_max, float(censored.min()), last, total)
+
+    @property
+    def nobody_censored(self) -> bool:
+        """Whether all events were observed."""
+        return self.first_censored == np.inf
 
     def merge(self, other: Self) -> Self:
         """Return what is known of the subjects of both."""
@@ -51,6 +61,7 @@ class WholeSample:
             t_max=t_max,
             first_censored=min(self.first_censored, other.first_censored),
             last_censored=any(part.last_censored and part.t_max == t_max for part in (self, other)),
+            weight=self.weight + other.weight,
         )
 
 
@@ -92,10 +103,10 @@ def refuse_part(y: Survival, whole: WholeSample, name: str) -> None:
         )
 
 
-def no_score_from(times: FloatArray, load: WeightLoad, n: int, remedy: str) -> float:
-    """The time from which on there is no score for ``n`` subjects; warns of it, and of weight that is one subject's."""
+def no_score_from(times: FloatArray, load: WeightLoad, whole: WholeSample, remedy: str) -> float:
+    """The time from which on there is no score for a sample; warns of it, and of weight that is one subject's."""
     total, largest = load.total, load.largest
-    until = float(times[total > LARGEST_MEAN * n].min(initial=np.inf))
+    until = float(times[total > LARGEST_MEAN * whole.weight].min(initial=np.inf))
     messages = []
     if until < np.inf:
         messages.append(
@@ -104,7 +115,7 @@ def no_score_from(times: FloatArray, load: WeightLoad, n: int, remedy: str) -> f
         )
     scored = (times < until) & (total > 0)
     share = np.divide(largest, total, out=np.zeros(times.size), where=scored)
-    if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / n):
+    if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / whole.n):
         worst = int(np.argmax(share))
         messages.append(
             f"at time {shown_time(times[worst])} one subject carries {share[worst]:.0%} of the total weight: "

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import Any, Literal, Self
 
 import narwhals as nw
@@ -404,7 +405,7 @@ class Sample:
     x : array, frame or Covariates, optional
         Covariates.
     weight : array, optional
-        Sampling weights; None for 1 each.
+        Sampling weights, of mean 1 where they are above 0; None for 1 each.
     cluster : array, optional
         Labels of the cluster that each subject belongs to; None where all are independent of each other.
     folds : array, optional
@@ -433,6 +434,21 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def counted(self) -> BoolArray:
+        """Who has a weight above 0."""
+        return np.ones(len(self), dtype=bool) if self.weight is None else self.weight > 0
+
+    @property
+    def t_max(self) -> float:
+        """The largest observed time, of those with a weight."""
+        return self.y.t_max if self.weight is None else float(self.y.time[self.counted].max())
+
+    @property
+    def risk_table(self) -> RiskTable:
+        """The risk table, by weight where there are weights."""
+        return self.y.risk_table if self.weight is None else self.y.weighted_risk_table(self.weight)
 
     @property
     def labels(self) -> Any:
@@ -478,6 +494,27 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
         for reason in y.reasons
         if _ENDED.search(reason)
     ]
+
+
+def sampling_weights(values: Any, n: int, name: str, of: str) -> FloatArray | None:
+    """Return the sampling weights of ``n`` subjects, None where all are equal.
+
+    They are scaled to mean 1 of those above 0: whoever has a weight of 0 counts as little as who is not there.
+    """
+    weights = as_weights(values, n, name, of)
+    return None if np.ptp(weights) == 0 else read_only(weights / weights[weights > 0].mean())
+
+
+def fit_weighted(model: Any, name: str, x: Any, y: Any, weight: FloatArray | None) -> None:
+    """Fit a model that is not ours, called ``name``; by ``sample_weight`` where subjects have weights."""
+    if weight is None:
+        model.fit(x, y)
+    elif "sample_weight" in signature(model.fit).parameters:
+        model.fit(x, y, sample_weight=weight)
+    else:
+        raise TypeError(
+            f"{name} must take sample_weight in fit where subjects have weights, but is {model!r}."
+        )
 
 
 def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:

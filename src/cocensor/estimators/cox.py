@@ -343,18 +343,20 @@ class RiskSets:
         return np.add.accumulate(values[::-1], axis=0)[::-1][self.start]
 
     def score_residuals(self, Z: FloatArray, exposure: FloatArray) -> FloatArray:
-        r"""The derivative of the log-likelihood's gradient by the case weight of each sorted subject.
+        r"""The derivative of the log-likelihood's gradient by the case weight of each sorted subject, times that.
 
-        With :math:`S_r` the sum of :math:`e^{x'\beta}` that event r sees, :math:`m_r` the mean of x in it and
-        :math:`c_{rj}` the share that subject j has in it, it is
-        :math:`\delta_j(x_j - \bar m_j) - e_j \sum_r c_{rj}(x_j - m_r)/S_r`, where :math:`\bar m_j` is the mean over
-        the events tied with that of j. They sum to the gradient.
+        With :math:`e_j` the ``exposure``, :math:`w_j e^{x'\beta}`, :math:`S_r` the sum of these that event r sees,
+        :math:`m_r` the mean of x in it and :math:`c_{rj}` the share that subject j has in it, it is
+        :math:`w_j\delta_j(x_j - \bar m_j) - e_j \sum_r \bar w_r c_{rj}(x_j - m_r)/S_r`, where :math:`\bar m_j` is the
+        mean over the events tied with that of j. They sum to the gradient.
         """
         sums, means = self._seen(Z, exposure)
-        met = self._met(np.column_stack((np.ones(sums.size), means)) / sums[:, None])
+        steps = np.column_stack((np.ones(sums.size), means)) / sums[:, None]
+        met = self._met(by_weight(steps, self.event_weight))
         residuals: FloatArray = exposure[:, None] * (met[:, 1:] - Z * met[:, :1])
         count = np.bincount(self.event_group)[self.event_group]
-        residuals[self.happens] += Z[self.happens] - self._by_group(means)[self.event_group] / count[:, None]
+        gain = Z[self.happens] - self._by_group(means)[self.event_group] / count[:, None]
+        residuals[self.happens] += by_weight(gain, None if self.weight is None else self.weight[self.happens])
         return residuals
 
     def _seen(self, Z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

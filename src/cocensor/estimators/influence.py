@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cocensor._checks import FloatArray, IntArray, Rows, as_matrix, row_blocks
-from cocensor._numerics import lookup, running_logsumexp, segments
+from cocensor._numerics import by_weight, lookup, running_logsumexp, segments
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.data import RiskTable, StepFunction, Survival
 from cocensor.data.risk_table import WhichMargin
@@ -150,15 +150,19 @@ class PullBack:
     at strong dependence, but :math:`e(x_j^+)/e(H_j)` is at most about the number at risk.
     """
 
-    def __init__(self, y: Survival, margin: MarginEstimator) -> None:
-        table = y.risk_table
+    def __init__(self, y: Survival, margin: MarginEstimator, weight: FloatArray | None = None) -> None:
+        table = margin.risk_table_
         self._n, self._times = len(y), table.times
+        self._share = None if weight is None else weight / weight.mean()
         event, dropout = np.asarray(margin.predict(table.times)), margin.dropout_survival(table.times)
         self._event = _Exits(table, margin.copula, "event", event)
         self._dropout = _Exits(table, margin.copula, "dropout", np.asarray(dropout))
         row, kind = self.row(y.time), np.where(y.event, 0, np.where(y.dropout, 1, 2))
         self._subjects = order = np.argsort(row, kind="stable")
         self._row, self._kind = row[order], kind[order]
+        dropouts = np.flatnonzero(table.dropouts)
+        #: The row of the first dropout; 0 without any.
+        self.first_dropout = int(dropouts[0]) + 1 if dropouts.size else table.times.size
 
     def row(self, t: FloatArray) -> IntArray:
         """The last row up to ``t``."""
@@ -201,12 +205,15 @@ class PullBack:
                 for part in row_blocks(last - first, size):
                     at = slice(first + part.start, first + part.stop)
                     index = self._row[at] - rows.start + self._kind[at] * (rows.stop - rows.start)
-                    yield self._subjects[at], values[index]
+                    yield self._by_share(self._subjects[at], values[index])
             total += taken
         # Exits take from whom they find at risk. So far those after a subject gave it as much: now all of them take.
         for part in row_blocks(self._n, size):
             subjects = np.arange(part.start, part.stop)
-            yield subjects, np.broadcast_to(-total, (subjects.size, size))
+            yield self._by_share(subjects, np.broadcast_to(-total, (subjects.size, size)))
+
+    def _by_share(self, subjects: Rows, values: FloatArray) -> tuple[Rows, FloatArray]:
+        return subjects, by_weight(values, None if self._share is None else self._share[subjects])
 
 
 class _Exits:
@@ -304,43 +311,59 @@ class HazardInfluence:
     log_unit: float = 0.0  # the logarithm of the e that stands for 1
 
 
-def of_kaplan_meier(y: Survival) -> HazardInfluence:
-    """The influence on the Kaplan–Meier curve of dropout; a last step to 0, where no derivative is, has none."""
-    table = y.risk_table
+def of_kaplan_meier(y: Survival, weight: FloatArray | None = None) -> HazardInfluence:
+    """The influence on the Kaplan–Meier curve of dropout; a last step to 0, where no derivative is, has none.
+
+    With sampling weights, jumps and exposures are multiplied by them.
+    """
+    table = y.risk_table if weight is None else y.weighted_risk_table(weight)
     rows = np.flatnonzero(table.dropouts)
     steps, dropouts = table.times[rows], table.dropouts[rows].astype(float)
     at_risk = (table.at_risk - table.events)[rows].astype(float)
     left = at_risk - dropouts
     jump = np.divide(1.0, left, out=np.zeros(left.size), where=left > 0)
     position = lookup(steps, y.time, "left")
-    dropout = np.flatnonzero(y.dropout)
+    share = np.ones(len(y)) if weight is None else weight
+    dropout = np.flatnonzero(y.dropout & (share > 0))
     own, cumulated = np.zeros(len(y)), _from_zero(dropouts / at_risk * jump)
-    own[dropout] = jump[position[dropout]]
+    own[dropout] = share[dropout] * jump[position[dropout]]
     position[dropout] += 1
     hazard, no_drift, none = np.zeros(cumulated.size), np.zeros((cumulated.size, 0)), np.zeros((len(y), 0))
-    return HazardInfluence(steps, position, own, np.ones(len(y)), cumulated, hazard, no_drift, none)
+    return HazardInfluence(steps, position, own, share, cumulated, hazard, no_drift, none)
 
 
-def of_cox(model: CoxPH, X: Any, y: Survival) -> HazardInfluence:
-    """The influence on a Cox model at its centre, fitted to ``X`` and ``y``."""
-    sets = RiskSets(y, model.of, model.ties)
-    Z = (as_matrix(X, "X") - model.centre_)[sets.order]
+def of_cox(model: CoxPH, X: Any, y: Survival, weight: FloatArray | None = None) -> HazardInfluence:
+    """The influence on a Cox model at its centre, fitted to ``X`` and ``y``, and to case weights where there are."""
+    n, counted = len(y), np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+    X = as_matrix(X, "X")
+    if weight is not None:
+        X, y, weight = X[counted], y[counted], weight[counted]
+    sets = RiskSets(y, model.of, model.ties, weight)
+    Z = (X - model.centre_)[sets.order]
     relative = Z @ model.coef_
     log_unit = float(relative.max())
-    exposure = np.exp(relative - log_unit)
+    exposure = by_weight(np.exp(relative - log_unit), sets.weight)
     residuals = sets.score_residuals(Z, exposure)
     # Under a penalty their mean is not 0.
-    coefficients = len(y) * (residuals - residuals.mean(axis=0)) @ model.covariance_
+    mean = residuals.sum(axis=0) / len(y)
+    if sets.weight is not None:
+        mean = np.outer(sets.weight / sets.weight.sum(), residuals.sum(axis=0))
+    coefficients = n * (residuals - mean) @ model.covariance_
 
-    steps, first, dropouts = np.unique(sets.times, return_index=True, return_counts=True)
+    steps, first = np.unique(sets.times, return_index=True)
+    dropouts = np.bincount(np.searchsorted(steps, sets.times), sets.event_weight)
     sums = sets.over_risk_sets(exposure)[first]
     moments = sets.over_risk_sets(Z * exposure[:, None])[first]
     jump = np.zeros(len(y))
     jump[sets.happens] = 1.0 / sums[np.searchsorted(steps, sets.times)]
+    jump = by_weight(jump, sets.weight)
     position = np.searchsorted(sets.start[first], np.arange(len(y)), side="right")
-    back = np.empty_like(sets.order)
-    back[sets.order] = np.arange(len(y))
-    position, jump, exposure, coefficients = position[back], jump[back], exposure[back], coefficients[back]
+    # Who has no weight moves nothing.
+    at, of_counted = counted[sets.order], (position, jump, exposure, coefficients)
+    everyone = [np.zeros((n, *own.shape[1:]), own.dtype) for own in of_counted]
+    for own, values in zip(everyone, of_counted, strict=True):
+        own[at] = values
+    position, jump, exposure, coefficients = everyone
     cumulated, hazard = _from_zero(dropouts / sums**2), _from_zero(dropouts / sums)
     drift = _from_zero(-(dropouts / sums**2)[:, None] * moments)
     return HazardInfluence(steps, position, jump, exposure, cumulated, hazard, drift, coefficients, log_unit)

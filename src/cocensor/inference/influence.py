@@ -2,7 +2,8 @@ r"""How much each subject moves a score: the influence function, by composition.
 
 A metric gives the gradient of its value by the weights of the status; an adjustment pulls that gradient back to the
 subjects that it was fitted to. The influence of test subject i is its own part,
-:math:`d_i = n\sum_k w_k [a_i(t_k)\alpha_i(t_k) + b_i(t_k)\beta_i(t_k)]` less its mean, plus what is pulled back to it.
+:math:`d_i = n\sum_k w_k [a_i(t_k)\alpha_i(t_k) + b_i(t_k)\beta_i(t_k)]` minus its mean (its share of their sum by
+sampling weight), plus what is pulled back to it.
 Where the adjustment was fitted to another sample, that sample adds a part of its own: the error is
 :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`.
 """
@@ -21,6 +22,7 @@ from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor._numerics import put_rows
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, Linearised, Part
+from cocensor.adjustments.weights import pulled_back
 from cocensor.data import Survival
 from cocensor.inference.estimates import Estimates
 
@@ -162,7 +164,10 @@ def _parts(
     subsample = subsample or status.subsample
     fit, n = _Fit.of(status, y, subsample, batched), len(y)
     test, pulled = _gathered(status, values, fit)
-    test -= fit.of_test.sizes[:, None] * (test.sum(axis=0) / n)
+    weight: Any = fit.of_test.sizes
+    if status.weight is not None:
+        weight = fit.of_test.sums(iter([(np.arange(n), status.weight[:, None])]), 1)[:, 0]
+    test -= weight[:, None] * (test.sum(axis=0) / weight.sum())
     if subsample is not None:
         if subsample.covariance is not None and not batched:
             test = test @ _towards(np.atleast_2d(np.cov(test, rowvar=False)), subsample.covariance)
@@ -276,7 +281,7 @@ def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[Floa
         parts = counted(lot)
         if pulled is not None:
             at, size = (slice(None), values.size) if places is None else (places, len(places))
-            pulled[:, at] += fit.of_sample.sums(status.pull_back_parts(parts), size)
+            pulled[:, at] += fit.of_sample.sums(pulled_back(status, parts), size)
         deque(parts, maxlen=0)  # whatever nothing was pulled back of
     if pulled is not None and not np.all(np.abs(pulled) < _LARGEST):
         raise ValueError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._jets import Jet, value_of
-from cocensor._numerics import expm1_over, hazard_from_log
+from cocensor._numerics import by_weight, expm1_over, hazard_from_log
 from cocensor.joint.margins import MarginOfSubjects
 
 # Steps of the integral: so many of equal length, and to so many quantiles, where a few times lie far beyond the others.
@@ -40,6 +40,8 @@ class HazardRatio:
     shares: FloatArray
     among: IntArray | None = None
     observed: FloatArray | None = None
+    #: Of the subjects of that sample; None for 1 each.
+    weight: FloatArray | None = None
 
     @property
     def influence(self) -> FloatArray | None:
@@ -47,7 +49,7 @@ class HazardRatio:
         if self.among is None:
             return None
         belongs = self.among[:, None] == np.arange(self.shares.size)
-        dropped = self.among >= 0
+        dropped = by_weight(self.among >= 0, self.weight)
         return (belongs - self.shares) * dropped[:, None] / dropped.mean()
 
 

@@ -64,11 +64,16 @@ class JointInfluence:
             directions[-1] *= slope
         scores = likelihood.scores_along(point[:k], copula, directions, free=free)
         n, counted = len(self.problem.design), likelihood.subjects
+        weight = np.ones(n) if likelihood.weight is None else likelihood.weight
         # A share of the sample is a larger share of those who count.
-        scale, mean = n / counted.size, np.zeros(directions.shape[1])
+        scale, mean, share = (
+            weight.sum() / likelihood.n,
+            np.zeros(directions.shape[1]),
+            weight / weight.mean(),
+        )
         for rows, values in scores:
-            mean += values.sum(axis=0) / counted.size
-            yield rows, scale * values
+            mean += weight[rows] @ values / likelihood.n
+            yield rows, scale * share[rows, None] * values
         # Ridges, barrier and the default penalty weigh less where more subjects count; at the optimum they balance the
         # mean score, with a penalty that was set.
         held, penalty = mean.copy(), self.problem.penalty
@@ -78,7 +83,7 @@ class JointInfluence:
         counts[counted] = True
         for part in row_blocks(n, mean.size):
             rows = np.arange(part.start, part.stop)
-            yield rows, np.where(counts[part, None], scale * (held - mean) - held, -held)
+            yield rows, share[rows, None] * np.where(counts[part, None], scale * (held - mean) - held, -held)
 
 
 def parameter_gradient(

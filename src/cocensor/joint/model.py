@@ -19,6 +19,7 @@ from cocensor._checks import (
     as_generator,
     as_matrix,
     as_vector,
+    as_weights,
     check_length,
     check_whole,
     row_blocks,
@@ -170,16 +171,17 @@ class JointModel:
             e, c = event.log_time(np.log(-np.log(u))), dropout.log_time(np.log(-np.log(v)))
             return np.exp(e), np.exp(c)
 
-    def loglik(self, X: Any, y: Any) -> float:
+    def loglik(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The log-likelihood of outcomes, also of others than those fitted to (``X`` is None without covariates).
 
-        A time of 0 adds nothing.
+        A time of 0 adds nothing. ``sample_weight`` are case weights, one for each subject.
         """
         outcomes = Survival.coerce(y)
         design = self.covariates(X, len(outcomes))
         drift = Drift(self.event.varying) if self.event.varying else None
         bases = self.event.basis, self.dropout.basis
-        likelihood = Likelihood(outcomes, design, bases, self.ends_, drift=drift)
+        weight = None if sample_weight is None else as_weights(sample_weight, len(outcomes))
+        likelihood = Likelihood(outcomes, design, bases, self.ends_, drift=drift, weight=weight)
         return likelihood.value(self._of_margins, self.copula)
 
     def parameters(self) -> dict[str, tuple[float, float]]:

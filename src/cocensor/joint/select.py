@@ -19,6 +19,7 @@ from cocensor._checks import (
     Progress,
     Seed,
     as_generator,
+    as_weights,
     check_number,
     library_of,
     make_frame,
@@ -63,6 +64,7 @@ def select_copula(
     time_kind: AskedTimeKind = "auto",
     folds: int | None = None,
     seed: Seed = 0,
+    sample_weight: Any = None,
 ) -> CopulaChoice:
     """Choose the copula family whose joint model predicts outcomes best that it has not seen.
 
@@ -90,6 +92,8 @@ def select_copula(
         ends of study.
     seed : int or Generator
         Of the folds, or of the random validation part.
+    sample_weight : array-like of shape (n,), optional
+        Case weights of ``y``, as in :func:`fit_joint`: in fits, and where subjects validate.
 
     Returns
     -------
@@ -125,7 +129,14 @@ def select_copula(
     design = Design.of(X, len(outcomes))
     parts = _parts(design, outcomes, folds, seed) if y_val is None else ("validation part", None, [])
     how, included, held_out = parts
-    prepared = partial(JointProblem.of, design, outcomes, margins=margins, penalty=penalty, knots=knots)
+    weight = None if sample_weight is None else as_weights(sample_weight, len(outcomes))
+    settings: dict[str, Any] = {
+        "margins": margins,
+        "penalty": penalty,
+        "knots": knots,
+        "sample_weight": weight,
+    }
+    prepared = partial(JointProblem.of, design, outcomes, **settings)
     problem = prepared(time_kind=time_kind, included=included)
     models = _fit_all(problem, resolved, dict.fromkeys(resolved, starts))
     # Parts start where all subjects led to, unless that is the edge of a family.
@@ -133,14 +144,17 @@ def select_copula(
     reached = {name: (tau,) if abs(tau) < LARGEST_TAU else starts for name, tau in taus.items()}
     losses: dict[str, list[float]] = {name: [] for name in models}
 
-    def validate(fitted: dict[str, JointModel], X: Any, y: Survival) -> int:
-        """Add the negative log-likelihoods, with the penalty if that is asked for; the number of subjects."""
+    def validate(
+        fitted: dict[str, JointModel], X: Any, y: Survival, weight: FloatArray | None = None
+    ) -> float:
+        """Add the negative log-likelihoods, with the penalty if that is asked for; the weight of the subjects."""
+        n = float(len(y) if weight is None else weight.sum())
         for name, model in fitted.items():
             distance = model.copula.theta - model.copula.independence_theta if penalised else 0.0
-            losses[name].append(-model.loglik(X, y) + len(y) * model.penalty * distance**2)
-        return len(y)
+            losses[name].append(-model.loglik(X, y, weight) + n * model.penalty * distance**2)
+        return n
 
-    n_held_out = 0
+    n_held_out = 0.0
     if y_val is not None:
         validating_y = Survival.coerce(y_val, "y_val")
         models["independence"].covariates(X_val, len(validating_y), "X_val", "y_val")
@@ -155,7 +169,8 @@ def select_copula(
                 f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
             ) from error
         rows = np.flatnonzero(left)
-        n_held_out += validate(fitted, design[rows], outcomes[rows])
+        own = None if weight is None else weight[rows]
+        n_held_out += validate(fitted, design[rows], outcomes[rows], own)
     validation = {name: sum(values) / n_held_out for name, values in losses.items()}
     if np.isinf(list(validation.values())).all():
         raise ValueError(

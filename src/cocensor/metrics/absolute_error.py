@@ -117,12 +117,8 @@ class RestrictedAbsoluteError(Metric):
 
 @score_function
 def restricted_absolute_error(
-    given: Given,
-    *,
-    predicted: PredictedTime = "median",
-    return_influence: bool = False,
-    **how: Unpack[Assumed],
-) -> Any:
+    given: Given, *, predicted: PredictedTime = "median", **how: Unpack[Assumed]
+) -> float:
     r"""The mean error of predicted times, up to the last of the times, h:
 
     .. math:: \frac1m\sum_i \int_0^h \left( b_i(t)\,1[t < p_i] + a_i(t)\,1[t \ge p_i] \right) dt,
@@ -156,7 +152,7 @@ def restricted_absolute_error(
     >>> round(restricted_absolute_error(y, y, curves, times, predicted="mean"), 2)
     0.79
     """
-    return given.read(**how).values(RestrictedAbsoluteError(predicted), return_influence)
+    return given.read(**how).values(RestrictedAbsoluteError(predicted))
 
 
 def predicted_times(predictions: Predicted, horizon: float, predicted: PredictedTime) -> FloatArray:

@@ -14,13 +14,12 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals, Linearised
+from cocensor.adjustments.gradient import Functionals, LazyGradient, Linearised
 from cocensor.adjustments.weights import Tile
 from cocensor.data.times import TimeGrid
 from cocensor.inference.estimates import Estimates
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.base import (
-    LazyGradient,
     Linear,
     MetricValue,
     Models,
@@ -33,7 +32,7 @@ from cocensor.metrics.base import (
     n_held,
 )
 from cocensor.metrics.ranks import Order
-from cocensor.metrics.scoring import Assumed, Given, score_function
+from cocensor.metrics.scoring import Assumed, Given, result_function, two_scores_function
 from cocensor.warnings import HorizonWarning
 
 #: False positive rates at which a ROC curve is given.
@@ -257,8 +256,8 @@ def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
     return float(curve[used] @ events[used] / total) if total else np.nan
 
 
-@score_function
-def cumulative_dynamic_auc(given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
+@two_scores_function
+def cumulative_dynamic_auc(given: Given, **how: Unpack[Assumed]) -> tuple[Any, float]:
     r"""The area under the ROC curve at each time, and its mean.
 
     A one-dimensional ``estimate`` is a risk score, the higher the riskier, also at a single time: of survival
@@ -328,7 +327,7 @@ def cumulative_dynamic_auc(given: Given, *, return_influence: bool = False, **ho
         means.extend(value.value for value in values.values())
         return {name: (value.curve, value.value) for name, value in values.items()}
 
-    scores = request.each(pairs, return_influence, metric.functionals_over_time, metric.functionals)
+    scores: tuple[Any, float] = request.each(pairs, metric.functionals_over_time, metric.functionals)
     if np.isnan(means).any():
         warnings.warn(
             "the mean AUC is NaN: at one of the times nobody is event-free, or nobody had the event at any.",
@@ -365,7 +364,7 @@ class RocCurve:
     auc: float
 
 
-@score_function
+@result_function
 def survival_roc_curve(given: Given, *, confidence_level: float | None = 0.95, **how: Unpack[Assumed]) -> Any:
     r"""The ROC curve behind the AUC at a time, of a risk score or of predicted survival probabilities.
 

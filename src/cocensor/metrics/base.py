@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, 
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, Rows, as_times, check_number
+from cocensor._checks import FloatArray, as_times, check_number
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import DenseGradient, Functionals, Linearised, Part
 from cocensor.adjustments.weights import Tile
@@ -318,10 +318,26 @@ class Section:
     event: FloatArray
     predictions: Predicted
     normaliser: float
+    #: The sampling weights; None for 1 each.
+    sampling: FloatArray | None
     #: The curves at several times, a row for each; ``_column`` is the row of this time.
     _curves: Callable[[], FloatArray]
     _column: int
     _results: dict[Any, Any] = field(default_factory=dict)
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """The sampling weights, also where they are 1."""
+        return np.ones(self.event.size) if self.sampling is None else self.sampling
+
+    @property
+    def shares(self) -> FloatArray:
+        """The sampling weights over their mean: how much more than others each subject counts in a mean."""
+        return self.weight * (self.event.size / self.weight.sum())
+
+    def mean(self, values: FloatArray) -> float:
+        """The mean of some values over subjects."""
+        return float(values.mean() if self.sampling is None else self.shares @ values / values.size)
 
     @cached_property
     def survival(self) -> FloatArray:
@@ -357,7 +373,7 @@ def sections(status: EventWeights, tile: Tile, predictions: Predicted) -> Iterat
         return np.ascontiguousarray(predictions.read(times, slice(None)).T)
 
     for k, (time, a, b) in enumerate(zip(times, *tile.by_time, strict=False)):
-        section = Section(float(time), a, b, predictions, status.normaliser, curves, k)
+        section = Section(float(time), a, b, predictions, status.normaliser, status.weight, curves, k)
         yield tile.columns.start + k, section
 
 
@@ -523,17 +539,6 @@ class LinearAtOneTime:
             gradients = (DenseGradient(value.event_free[:, None], value.event[:, None]) for value in linear)
             functionals = Functionals(tuple(gradients), np.ones((1, 1)), own)
             yield Part(status, functionals, start + np.arange(len(linear)))
-
-
-@dataclass(frozen=True, eq=False)
-class LazyGradient:
-    """Derivatives of which those of some subjects are computed when they are asked for."""
-
-    compute: Callable[[Rows], tuple[FloatArray, FloatArray]]
-
-    def of_subjects(self, rows: Rows) -> DenseGradient:
-        """Return the derivatives for some subjects."""
-        return DenseGradient(*self.compute(rows))
 
 
 def refuse_until(until: float, grid: TimeGrid) -> None:

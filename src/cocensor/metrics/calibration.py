@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from cocensor._checks import BoolArray, FloatArray
 from cocensor._newton import Derivatives, minimise
 from cocensor._notes import Note, noted
-from cocensor._numerics import log1mexp
+from cocensor._numerics import log1mexp, quantile
 from cocensor.joint.margins import Basis
 from cocensor.metrics.base import Linear, Profile, Section, SectionMetric
 from cocensor.metrics.scoring import Assumed, Given, score_function
@@ -68,7 +68,7 @@ class CalibrationMetric(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The smooth calibration curve; None where there is none."""
-        smooth, points = section.once(smooth_calibration), curve_points(1.0 - section.survival)
+        smooth, points = section.once(smooth_calibration), curve_points(section)
         return None if smooth is None else Profile(points, smooth.curve(points))
 
 
@@ -142,9 +142,9 @@ class HighCalibrationError(CalibrationMetric):
     level = 0.9
 
 
-def curve_points(predicted: FloatArray) -> FloatArray:
+def curve_points(section: Section) -> FloatArray:
     """The predictions at which a calibration curve is given, from their 1 % to their 99 % quantile."""
-    low, high = np.quantile(predicted, [0.01, 0.99])
+    low, high = quantile(1.0 - section.survival, [0.01, 0.99], section.sampling)
     return np.linspace(low, high, 41)
 
 
@@ -155,37 +155,36 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
     A subject's presence moves the mean by :math:`d_i - \theta`, the quantile by :math:`(u - 1[d_i \le
     \theta])/f(\theta)`.
     """
-    gap, n = smooth.observed - smooth.predicted, smooth.predicted.size
+    gap, n, weight = smooth.observed - smooth.predicted, smooth.predicted.size, section.weight
     distances, value = np.abs(gap), smooth.distance(level)
     if level is None:
-        counted, presence = np.ones(n) / n, distances - value
+        counted, presence = weight / weight.sum(), distances - value
     else:
-        near = _near(distances, level)
+        near = _near(distances, level, weight)
         counted = np.zeros(n)
-        counted[near] = 1.0 / near.size
-        sparsity = float(np.ptp(distances[near])) / (near.size / n)
+        counted[near] = weight[near] / weight[near].sum()
+        sparsity = float(np.ptp(distances[near])) / (weight[near].sum() / weight.sum())
         presence = np.where(distances <= value, level - 1.0, level) * sparsity
     slope = smooth.fit.hazard * np.exp(-smooth.fit.hazard)
     direction = smooth.fit.design.T @ (counted * np.sign(gap) * slope)
     by_a, by_b = smooth.fit.by_weights(direction)
-    own = n * (section.event_free * by_a + section.event * by_b) + presence
+    own = n * (section.event_free * by_a + section.event * by_b) + section.shares * presence
     return Linear(value, by_a, by_b, own)
 
 
-def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
+def _near(distances: FloatArray, level: float, weight: FloatArray) -> npt.NDArray[np.intp]:
     """Return the subjects whose distances are around a quantile, within Bofinger's width of its level."""
-    n, z = distances.size, float(ndtri(level))
-    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-    half = n**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
-    first = max(0, int(np.floor(n * (level - half))))
-    last = min(n - 1, int(np.ceil(n * (level + half))))
-    return np.argpartition(distances, [first, last])[first : last + 1]
+    total, z = float(weight.sum()), float(ndtri(level))
+    density, effective = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi), total**2 / float(weight @ weight)
+    half = effective**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
+    order = np.argsort(distances)
+    until = np.cumsum(weight[order])
+    after, before = np.floor(total * (level - half)), np.ceil(total * (level + half))
+    return order[(until > after) & (until - weight[order] <= before)]
 
 
 @score_function
-def integrated_calibration_index(
-    given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]
-) -> Any:
+def integrated_calibration_index(given: Given, **how: Unpack[Assumed]) -> Any:
     r"""The mean distance, over subjects, of predicted from observed chances of an event, at each time.
 
     .. math:: ICI(t) = \frac1n \sum_i |\hat c(p_i) - p_i|, \qquad p_i = 1 - \hat S_i(t),
@@ -232,7 +231,7 @@ def integrated_calibration_index(
     Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
     index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
-    return given.read(**how).over_time(IntegratedCalibrationIndex(), return_influence)
+    return given.read(**how).over_time(IntegratedCalibrationIndex())
 
 
 class Scores(NamedTuple):
@@ -244,11 +243,12 @@ class Scores(NamedTuple):
     held: int
 
     @classmethod
-    def of(cls, survival: FloatArray) -> Scores:
+    def of(cls, survival: FloatArray, weight: FloatArray | None = None) -> Scores:
         """Return the scores of all subjects."""
         x = _on_link(survival)
         finite = np.isfinite(x)
-        low, high = (x[finite].min(), x[finite].max()) if finite.any() else (-1.0, 1.0)
+        others = x[finite if weight is None else finite & (weight > 0)]
+        low, high = (others.min(), others.max()) if others.size else (-1.0, 1.0)
         return cls(np.clip(x, low, high), float(low), float(high), int((~finite).sum()))
 
     def at(self, survival: FloatArray) -> FloatArray:
@@ -269,6 +269,8 @@ class SmoothCalibration:
     columns: Columns
     fit: CloglogFit
     predicted: FloatArray
+    #: Sampling weights of the subjects; None for 1 each.
+    weight: FloatArray | None
 
     @property
     def df(self) -> int:
@@ -283,7 +285,9 @@ class SmoothCalibration:
     def distance(self, level: float | None) -> float:
         """The mean distance from the diagonal, or a quantile of distances."""
         distances = np.abs(self.observed - self.predicted)
-        return float(distances.mean() if level is None else np.quantile(distances, level))
+        if level is None:
+            return float(np.average(distances, weights=self.weight))
+        return float(quantile(distances, level, self.weight))
 
     def design(self, predicted: FloatArray) -> FloatArray:
         """The columns of the regression at other predictions."""
@@ -304,15 +308,15 @@ class SmoothCalibration:
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
     """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event."""
-    a, b, scores = section.event_free, section.event, Scores.of(section.survival)
-    for columns in _designs(scores.x, (a != 0) | (b != 0)):
+    a, b, scores = section.event_free, section.event, Scores.of(section.survival, section.sampling)
+    for columns in _designs(scores.x, (a != 0) | (b != 0), section.sampling):
         fit = fit_cloglog(columns(scores.x), a, b)
         if fit is not None:
-            return SmoothCalibration(scores, columns, fit, 1.0 - section.survival)
+            return SmoothCalibration(scores, columns, fit, 1.0 - section.survival, section.sampling)
     return None
 
 
-def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
+def _designs(x: FloatArray, used: BoolArray, weight: FloatArray | None) -> Iterator[Columns]:
     """Yield designs, from the richest natural spline in x that the predictions allow, by a line, to the constant."""
     counted = x[used]
     distinct = np.unique(counted).size
@@ -320,7 +324,7 @@ def _designs(x: FloatArray, used: BoolArray) -> Iterator[Columns]:
         centre, spread = float(counted.mean()), float(counted.std())
         z, all_z = (counted - centre) / spread, (x - centre) / spread
         for df in range(min(DF, distinct - 1), 0, -1):
-            knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
+            knots = quantile(all_z, np.linspace(*_OUTER, df + 1), weight) if df > 1 else np.empty(0)
             if np.unique(knots).size < knots.size:
                 continue
             columns = Basis(knots).values(z)

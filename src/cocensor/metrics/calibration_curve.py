@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from cocensor._checks import BoolArray, FloatArray, IntArray, check_whole
+from cocensor._checks import BoolArray, Counts, FloatArray, IntArray, check_whole
 from cocensor._notes import Note, noted
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Linearised
@@ -37,8 +37,7 @@ from cocensor.metrics.calibration import (
     linear_distance,
     smooth_calibration,
 )
-from cocensor.metrics.ranks import Order
-from cocensor.metrics.scoring import Assumed, Given, result_function, score_function
+from cocensor.metrics.scoring import Assumed, Given, result_function
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class CalibrationCurve:
         Of the curve: its standard error, the limits at each point, and those that hold it at all points at once.
     groups : CalibrationGroups
     counts, edges : array of shape (20,) and (21,)
-        A histogram of the predictions, from 0 to the largest.
+        A histogram of the predictions, from 0 to the largest, by weight.
     mean_predicted, mean_observed, observed_expected : Estimate
         Means over all subjects and their ratio, observed over predicted.
     observed_expected_interval : ConfidenceInterval
@@ -107,7 +106,7 @@ class CalibrationCurve:
     band_low: FloatArray = field(repr=False)
     band_high: FloatArray = field(repr=False)
     groups: CalibrationGroups = field(repr=False)
-    counts: IntArray = field(repr=False)
+    counts: Counts = field(repr=False)
     edges: FloatArray = field(repr=False)
     mean_predicted: Estimate
     mean_observed: Estimate
@@ -133,7 +132,7 @@ class CalibrationCurve:
     }
 
 
-@score_function
+@result_function
 def survival_calibration_curve(
     given: Given, *, n_groups: int = 10, confidence_level: float = 0.95, **how: Unpack[Assumed]
 ) -> Any:
@@ -214,7 +213,7 @@ def calibration_at(
             f"times must lie before {status.valid_until:g}, where the adjustment ends, but reach {status.grid.last:g}."
         )
     smooth = section.once(smooth_calibration)
-    group = groups_by_risk(section.order, n_groups)
+    group = groups_by_risk(section, n_groups)
     groups = [_observed(section, group == k) for k in range(int(group.max()) + 1)]
     summaries, fit = _summaries(section, smooth), None if smooth is None else smooth.fit
     coefficients = [] if fit is None else [_coefficient(fit, k) for k in range(fit.coefficients.size)]
@@ -227,15 +226,16 @@ def calibration_at(
     estimated: dict[str, Any] = {name: estimates.estimate(name) for name in summaries}
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
-    counts, edges = np.histogram(predicted, bins=20, range=(0.0, float(predicted.max()) or 1.0))
+    limits = 0.0, float(predicted.max()) or 1.0
+    counts, edges = np.histogram(predicted, bins=20, range=limits, weights=section.sampling)
     notes = [noted("no_calibration_curve", why=f"{_no_curve(section)}.")] if smooth is None else smooth.notes
     without_errors = [noted("no_standard_errors", why=unknown)] if unknown else []
     shares = np.array([share.value for share in groups])
     return CalibrationCurve(
         section.time,
         level,
-        **_curve(predicted, smooth, curve_rows, level),
-        groups=_grouped(predicted, group, shares, group_rows, level),
+        **_curve(section, smooth, curve_rows, level),
+        groups=_grouped(section, group, shares, group_rows, level),
         counts=counts,
         edges=edges,
         **estimated,
@@ -246,10 +246,10 @@ def calibration_at(
 
 
 def _curve(
-    predicted: FloatArray, smooth: SmoothCalibration | None, rows: FloatArray, level: float
+    section: Section, smooth: SmoothCalibration | None, rows: FloatArray, level: float
 ) -> dict[str, Any]:
     """The points of the curve, their standard errors, limits at each point and for all."""
-    points = curve_points(predicted)
+    points = curve_points(section)
     names = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
     if smooth is None:
         return dict(zip(names, (points, *np.full((6, points.size), np.nan)), strict=True))
@@ -265,14 +265,14 @@ def _curve(
 
 
 def _grouped(
-    predicted: FloatArray, group: IntArray, shares: FloatArray, rows: FloatArray, level: float
+    section: Section, group: IntArray, shares: FloatArray, rows: FloatArray, level: float
 ) -> CalibrationGroups:
     """The groups; those in which nobody or everybody had the event have no limits."""
-    n, errors = np.bincount(group), np.sqrt(np.square(rows).sum(axis=0))
+    n, errors = np.bincount(group[section.weight > 0]), np.sqrt(np.square(rows).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         hazard = np.where((shares > 0) & (shares < 1), -np.log1p(-shares), np.nan)
         reach = normal_quantile(level) * errors / (hazard * np.exp(-hazard))
-    means = np.bincount(group, predicted) / n
+    means = np.bincount(group, section.weight * (1.0 - section.survival)) / np.bincount(group, section.weight)
     return CalibrationGroups(means, shares, errors, *_limits(np.log(hazard), reach), n)
 
 
@@ -297,11 +297,12 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
     return Estimate(ratio, ratio * error, missing=observed.missing), interval
 
 
-def groups_by_risk(order: Order, n_groups: int) -> IntArray:
-    """The group of each subject, of equal size by predicted risk; equal predictions go where their middle belongs."""
-    n = order.rows.size
+def groups_by_risk(section: Section, n_groups: int) -> IntArray:
+    """The group of each subject, of equal weight by predicted risk; equal predictions go where their middle belongs."""
+    order, n = section.order, section.event.size
     first, end = (np.arange(n), np.arange(1, n + 1)) if order.ties is None else order.ties
-    middle = np.floor_divide(n_groups * (first + end - 1), 2 * n)
+    until = np.append(0.0, np.cumsum(section.weight[order.rows]))
+    middle = np.floor_divide(n_groups * np.maximum(until[first] + until[end] - 1.0, 0.0), 2.0 * until[-1])
     return order.by_subject(np.unique(middle, return_inverse=True)[1])
 
 
@@ -323,13 +324,13 @@ def _no_curve(section: Section) -> str:
 
 def _summaries(section: Section, smooth: SmoothCalibration | None) -> dict[str, Value]:
     """Means, slope and intercept, and distances from the diagonal."""
-    x, a, b = Scores.of(section.survival).x, section.event_free, section.event
+    a, b, x = section.event_free, section.event, Scores.of(section.survival, section.sampling).x
     counted, constant = x[(a != 0) | (b != 0)], np.ones((x.size, 1))
     slope = _missing(section, "all predictions are equal")
     if counted.size and np.ptp(counted) > 0:
         slope = _fitted(section, fit_cloglog(np.column_stack((constant, x - counted.mean())), a, b), 1)
     summaries = {
-        "mean_predicted": _mean(1.0 - section.survival),
+        "mean_predicted": _mean(section),
         "mean_observed": _observed(section, np.ones(x.size, dtype=bool)),
         "slope": slope,
         "intercept": _fitted(section, fit_cloglog(constant, a, b, offset=x), 0),  # where the slope is 1
@@ -356,9 +357,10 @@ def _coefficient(fit: CloglogFit, k: int) -> Value:
     return Value(value, lambda: Linear(value, *fit.by_weights(np.eye(fit.coefficients.size)[k])))
 
 
-def _mean(predicted: FloatArray) -> Value:
-    mean, nothing = float(predicted.mean()), np.zeros(predicted.size)
-    return Value(mean, lambda: Linear(mean, nothing, nothing, predicted - mean))
+def _mean(section: Section) -> Value:
+    predicted = 1.0 - section.survival
+    mean, nothing = section.mean(predicted), np.zeros(predicted.size)
+    return Value(mean, lambda: Linear(mean, nothing, nothing, section.shares * (predicted - mean)))
 
 
 def _observed(section: Section, member: BoolArray) -> Value:
@@ -482,7 +484,7 @@ def _predicted_and_observed(section: Section) -> tuple[float, float]:
     """The mean predicted, and the share observed event-free; NaN where nobody counts."""
     total = float(section.event_free.sum() + section.event.sum())
     observed = float(section.event_free.sum()) / total if total > 0 else np.nan
-    return float(section.survival.mean()), observed
+    return section.mean(section.survival), observed
 
 
 def _difference(section: Section) -> Linear:
@@ -491,5 +493,5 @@ def _difference(section: Section) -> Linear:
     predicted, observed = _predicted_and_observed(section)
     total = float(a.sum() + b.sum())
     by_a, by_b = np.full(a.size, (1.0 - observed) / total), np.full(a.size, -observed / total)
-    own = a.size * (a * by_a + b * by_b) - (section.survival - predicted)
+    own = a.size * (a * by_a + b * by_b) - section.shares * (section.survival - predicted)
     return Linear(observed - predicted, by_a, by_b, own)

@@ -97,9 +97,7 @@ class Concordance(Metric):
 
 
 @score_function
-def concordance_index(
-    given: Given, *, time_dependent: bool = False, return_influence: bool = False, **how: Unpack[Assumed]
-) -> Any:
+def concordance_index(given: Given, *, time_dependent: bool = False, **how: Unpack[Assumed]) -> float:
     r"""The concordance up to the last time: of two subjects, how often the one at higher risk has the event first.
 
     A one-dimensional ``estimate`` is a risk score, the higher the riskier; an array with a column per time holds
@@ -156,7 +154,7 @@ def concordance_index(
     *Statistics in Medicine*, 24, 3927–3944.
     """
     metric = Concordance(time_dependent)
-    return given.read(risk=not metric.needs_curves, **how).values(metric, return_influence)
+    return given.read(risk=not metric.needs_curves, **how).values(metric)
 
 
 def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:

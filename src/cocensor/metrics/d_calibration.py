@@ -13,14 +13,14 @@ from scipy.special import chdtrc
 from cocensor._checks import FloatArray, Rows, check_whole, row_blocks
 from cocensor._numerics import pool_starts
 from cocensor.adjustments import EventWeights
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, LazyGradient
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
 from cocensor.inference import Influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.influence import influence
-from cocensor.metrics.base import LazyGradient, Metric, MetricValue, Models, Profile, Scored, refuse_until
+from cocensor.metrics.base import Metric, MetricValue, Models, Profile, Scored, refuse_until
 from cocensor.metrics.scoring import Assumed, Given, result_function
 
 # Neighbouring cells are pooled for the test until so many are expected.
@@ -257,7 +257,7 @@ def d_calibration_of(
         except ValueError as error:
             errors, test = np.full(n_cells + 1, np.nan), dict[str, Any](missing=str(error))
         else:
-            errors, test = moved.standard_errors, _test(gap, expected, moved)
+            errors, test = moved.standard_errors, _test(gap, expected, moved, status.weight)
         observed, reach = expected + gap, quantile * errors
         limits = observed - reach, observed + reach
         results[name] = DCalibrationResult(_levels(n_cells), observed, expected, errors, *limits, **test)
@@ -268,9 +268,13 @@ def _levels(n_cells: int) -> FloatArray:
     return np.arange(1, n_cells + 1) / n_cells
 
 
-def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, Any]:
+def _test(
+    gap: FloatArray, expected: FloatArray, moved: Influence, weight: FloatArray | None
+) -> dict[str, Any]:
     """The statistic, its degrees of freedom and the p-value; or why there is none."""
-    n = len(moved.test)
+    shares = np.ones(len(moved.test)) if weight is None else weight / weight.mean()
+    # So many subjects of equal weight would tell as much.
+    n = shares.sum() ** 2 / (shares @ shares)
     # By level: those event-free at the last time come first.
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
@@ -279,7 +283,7 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
         return {"missing": why}
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
-    covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)
+    covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled, shares)
     if moved.fitted is not None:
         rows = Influence(moved.fitted).rows @ pooled
         covariance += rows.T @ rows
@@ -290,12 +294,14 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> dict[str, 
     return {"statistic": statistic, "df": df, "pvalue": float(chdtrc(df, statistic))}
 
 
-def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -> FloatArray:
+def _null_covariance(
+    moved: FloatArray, gap: FloatArray, expected: FloatArray, shares: FloatArray
+) -> FloatArray:
     """The covariance of the gaps where the model is right, from the influence (subjects, cells) of test subjects."""
     # Subjects are reweighted, linearly in their influence, so that the gaps vanish. One more, spread over the cells as
     # expected, lets a cell without anybody count.
     n = len(moved)
-    points = np.concatenate((moved + gap, np.eye(gap.size) - expected))
+    points = np.concatenate((moved + shares[:, None] * gap, np.eye(gap.size) - expected))
     share = np.append(np.ones(n), expected) / (n + 1.0)
     mean = share @ points
     centred = points - mean

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -30,7 +30,7 @@ from cocensor.metrics.base import (
     refuse_until,
 )
 from cocensor.metrics.kernel import Loss
-from cocensor.metrics.scoring import Assumed, Given, score_function
+from cocensor.metrics.scoring import Assumed, Given, result_function
 
 #: Thresholds at which a decision curve is given, unless others are.
 THRESHOLDS = np.arange(1, 100) / 100
@@ -99,7 +99,7 @@ class NetBenefit(SectionMetric):
         return Profile(THRESHOLDS, benefits(section, THRESHOLDS))
 
 
-@score_function
+@result_function
 def net_benefit(
     given: Given, thresholds: npt.ArrayLike, *, return_influence: bool = False, **how: Unpack[Assumed]
 ) -> Any:
@@ -149,7 +149,7 @@ def net_benefit(
     Making* 8, 53.
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
-    return given.read_arrays(**how).over_time(table, return_influence)
+    return replace(given, return_influence=return_influence).read_arrays(**how).over_time(table)
 
 
 @dataclass(frozen=True, eq=False)

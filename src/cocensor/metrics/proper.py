@@ -96,7 +96,7 @@ class BrierScore(AtOneTime):
 
 
 @score_function
-def brier_score(given: Given, *, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
+def brier_score(given: Given, **how: Unpack[Assumed]) -> Any:
     r"""The Brier score at each time,
 
     .. math:: BS(t) = \frac1m \sum_i \left[ a_i(t)(1 - \hat S_i(t))^2 + b_i(t)\,\hat S_i(t)^2 \right],
@@ -154,16 +154,12 @@ def brier_score(given: Given, *, return_influence: bool = False, **how: Unpack[A
     Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
     schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
-    return given.read_arrays(**how).over_time(IntegratedBrierScore(), return_influence)
+    return given.read_arrays(**how).over_time(IntegratedBrierScore())
 
 
 @score_function
 def integrated_brier_score(
-    given: Given,
-    *,
-    integration: Integration = "trapezoid",
-    return_influence: bool = False,
-    **how: Unpack[Assumed],
+    given: Given, *, integration: Integration = "trapezoid", **how: Unpack[Assumed]
 ) -> Any:
     r"""The Brier score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} BS(t)\,dt`.
 
@@ -190,7 +186,7 @@ def integrated_brier_score(
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
     """
-    return given.read_arrays(**how).averages(IntegratedBrierScore(), integration, return_influence)
+    return given.read_arrays(**how).averages(IntegratedBrierScore(), integration)
 
 
 @score_function
@@ -199,9 +195,8 @@ def brier_skill_score(
     *,
     reference: Literal["kaplan_meier", "copula_graphic"] | Copula = "kaplan_meier",
     integration: Integration = "trapezoid",
-    return_influence: bool = False,
     **how: Unpack[Assumed],
-) -> Any:
+) -> float:
     """The share of the reference's integrated Brier score that a model saves, :math:`1 - IBS/IBS_{ref}`.
 
     0 is no better than the reference, which predicts the same curve for everybody, and 1 is perfect.
@@ -243,12 +238,13 @@ def brier_skill_score(
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
         margin = CopulaGraphic(assumed_copula(copula))
     times, n = request.grid.sorted, len(request.samples.y_test)
-    curve = np.asarray(margin.fit(request.samples.learned_from.y).predict(times, tail="last"))
+    sample = request.samples.learned_from
+    curve = np.asarray(margin.fit(sample.y, sample.weight).predict(times, tail="last"))
     everybody = Predictions.trusted(times, np.broadcast_to(curve, (n, curve.size)))
     key = object()  # no user's name equals it
     with_reference = replace(request, predictions={**request.predictions, key: everybody}, several=True)
-    averages = with_reference.averages(IntegratedBrierScore(), integration, return_influence)
-    scores, *moved = averages if return_influence else (averages,)
+    averages = with_reference.averages(IntegratedBrierScore(), integration)
+    scores, *moved = averages if request.return_influence else (averages,)
     base = scores.pop(key)
     if base == 0:
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
@@ -514,7 +510,7 @@ class IntegratedLogScore(PointwiseMetric):
 
 
 @score_function
-def log_score(given: Given, *, floor: float, return_influence: bool = False, **how: Unpack[Assumed]) -> Any:
+def log_score(given: Given, *, floor: float, **how: Unpack[Assumed]) -> Any:
     r"""The logarithmic score (binomial log-loss) at each time,
 
     .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right],
@@ -546,17 +542,12 @@ def log_score(given: Given, *, floor: float, return_influence: bool = False, **h
     ----------
     Good, I. J. (1952). Rational decisions. *Journal of the Royal Statistical Society B* 14, 107–114.
     """
-    return given.read_arrays(**how).over_time(IntegratedLogScore(floor), return_influence)
+    return given.read_arrays(**how).over_time(IntegratedLogScore(floor))
 
 
 @score_function
 def integrated_log_score(
-    given: Given,
-    *,
-    floor: float,
-    integration: Integration = "trapezoid",
-    return_influence: bool = False,
-    **how: Unpack[Assumed],
+    given: Given, *, floor: float, integration: Integration = "trapezoid", **how: Unpack[Assumed]
 ) -> Any:
     r"""The logarithmic score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} LS(t)\,dt`.
 
@@ -584,7 +575,7 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    return given.read_arrays(**how).averages(IntegratedLogScore(floor), integration, return_influence)
+    return given.read_arrays(**how).averages(IntegratedLogScore(floor), integration)
 
 
 def log_loss(floor: float) -> Loss:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from inspect import Signature, signature
-from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
+from inspect import Parameter, Signature, signature
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from cocensor.adjustments import Adjustment, EventWeights, Fitted, adjustment
 from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
-from cocensor.data import Survival
+from cocensor.data import RiskTable, Sample, Survival
 from cocensor.data.border import as_predictions
 from cocensor.data.predictions import Predicted, PredictionsAt
 from cocensor.data.times import TimeGrid, shown_time
@@ -38,6 +38,9 @@ _ENOUGH = 0.05
 P = ParamSpec("P")
 Model = TypeVar("Model")
 Result = TypeVar("Result")
+Moved = TypeVar("Moved")
+ByName = Mapping[Model, Any]
+Times = npt.ArrayLike
 
 
 def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:
@@ -68,19 +71,19 @@ class ScoreRequest(Asked):
 
     predictions: dict[Any, Predicted]
 
-    def over_time(self, metric: OverTime, return_influence: bool) -> Any:
+    def over_time(self, metric: OverTime) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-        return self.each(metric.values_over_time, return_influence, metric.functionals_over_time)
+        return self.each(metric.values_over_time, metric.functionals_over_time)
 
-    def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
+    def averages(self, metric: PointwiseMetric, integration: Integration) -> Any:
         """The values averaged over time."""
         weights = time_weights(self.grid.sorted, integration)
         functionals = partial(metric.functionals_by_time, weights=weights[:, None])
-        return self.each(partial(metric.evaluate, weights=weights), return_influence, functionals)
+        return self.each(partial(metric.evaluate, weights=weights), functionals)
 
-    def values(self, metric: Metric, return_influence: bool) -> Any:
+    def values(self, metric: Metric) -> Any:
         """The value over all times."""
-        return self.each(metric.evaluate, return_influence, metric.functionals, grid=metric.grid(self.grid))
+        return self.each(metric.evaluate, metric.functionals, grid=metric.grid(self.grid))
 
     def each_time(self, compute: Compute) -> Any:
         """The result at each time: a list in the order given, or that of the single one."""
@@ -96,15 +99,11 @@ class ScoreRequest(Asked):
 
     @one_blas_thread
     def each(
-        self,
-        compute: Compute,
-        return_influence: bool = False,
-        *functionals: Callable[..., Linearised],
-        grid: TimeGrid | None = None,
+        self, compute: Compute, *functionals: Callable[..., Linearised], grid: TimeGrid | None = None
     ) -> Any:
         """What is computed with one fit, at the times or a ``grid`` of others; with influences a pair."""
         values, moved, y = dict[Any, Any](), dict[Any, Any](), self.samples.test.y
-        used = functionals if return_influence else ()
+        used = functionals if self.return_influence else ()
         for models in self.samples.groups(self.chosen, self.predictions):
             status = self.samples.weights(self.samples.fit(self.chosen, models), grid or self.grid)
             by_model = compute(status, models)
@@ -153,6 +152,7 @@ class Given:
     y_test: Any
     estimate: Any
     times: npt.ArrayLike
+    return_influence: bool = False
 
     def read(self, *, risk: bool = False, **how: Unpack[Assumed]) -> ScoreRequest:
         """The request, of arrays of numpy; ``risk`` says whether a risk score will do."""
@@ -208,22 +208,8 @@ class Given:
         train = None if self.y_train is None else Survival.coerce(self.y_train, "y_train")
         samples = Samples.of(Survival.coerce(self.y_test, "y_test"), x_test, train, x_train)
         several, single = isinstance(self.estimate, Mapping), np.ndim(self.times) == 0
-        return Asked(chosen_adjustment(adjustment, copula), samples, TimeGrid.of(self.times), several, single)
-
-
-class ScoreFunction(Protocol[P]):
-    """A score function with settings of its own."""
-
-    def __call__(
-        self,
-        y_train: Any,
-        y_test: Any,
-        estimate: Any,
-        times: npt.ArrayLike,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> Any:
-        """The score of one model, or a dict of those of several; with influences a pair of such."""
+        chosen, grid = chosen_adjustment(adjustment, copula), TimeGrid.of(self.times)
+        return Asked(chosen, samples, grid, several, single, self.return_influence)
 
 
 class ResultFunction(Protocol[P, Result]):
@@ -231,14 +217,29 @@ class ResultFunction(Protocol[P, Result]):
 
     @overload
     def __call__(
+        self, y_train: Any, y_test: Any, estimate: ByName[Model], times: Times, *a: P.args, **k: P.kwargs
+    ) -> dict[Model, Result]: ...
+
+    @overload
+    def __call__(
+        self, y_train: Any, y_test: Any, estimate: Any, times: Times, *a: P.args, **k: P.kwargs
+    ) -> Result: ...
+
+
+class ScoreFunction(Protocol[P, Result, Moved]):
+    """One that gives the influence of subjects beside it where a keyword asks for it."""
+
+    @overload
+    def __call__(
         self,
         y_train: Any,
         y_test: Any,
-        estimate: Mapping[Model, Any],
-        times: npt.ArrayLike,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> dict[Model, Result]: ...
+        estimate: ByName[Model],
+        times: Times,
+        return_influence: Literal[True],
+        *a: P.args,
+        **k: P.kwargs,
+    ) -> tuple[dict[Model, Result], dict[Model, Moved]]: ...
 
     @overload
     def __call__(
@@ -246,18 +247,48 @@ class ResultFunction(Protocol[P, Result]):
         y_train: Any,
         y_test: Any,
         estimate: Any,
-        times: npt.ArrayLike,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        times: Times,
+        return_influence: Literal[True],
+        *a: P.args,
+        **k: P.kwargs,
+    ) -> tuple[Result, Moved]: ...
+
+    @overload
+    def __call__(
+        self, y_train: Any, y_test: Any, estimate: ByName[Model], times: Times, *a: P.args, **k: P.kwargs
+    ) -> dict[Model, Result]: ...
+
+    @overload
+    def __call__(
+        self, y_train: Any, y_test: Any, estimate: Any, times: Times, *a: P.args, **k: P.kwargs
     ) -> Result: ...
 
 
-def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunction[P]:
+def score_function(body: Callable[Concatenate[Given, P], Result]) -> ScoreFunction[P, Result, Influence]:
+    """Return a score function with influences: one value, or an array of several, for each model."""
+    return cast(ScoreFunction[P, Result, Influence], _with_all_arguments(body, influence=True))
+
+
+def two_scores_function(
+    body: Callable[Concatenate[Given, P], Result],
+) -> ScoreFunction[P, Result, tuple[Influence, Influence]]:
+    """Return a score function with influences, of which those on a pair are a pair."""
+    return cast(ScoreFunction[P, Result, tuple[Influence, Influence]], score_function(body))
+
+
+def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
+    """Return a score function that gives one result for each model."""
+    return cast(ResultFunction[P, Result], _with_all_arguments(body))
+
+
+def _with_all_arguments(body: Callable[..., Any], *, influence: bool = False) -> Callable[..., Any]:
     """A function with all arguments of a score function, made of one that takes a :class:`Given` and settings."""
-    body: Callable[..., Any] = scored
-    first, asked, own = (signature(function).parameters for function in (Given, Given.asked, body))
-    parameters = [*first.values(), *(asked[name] for name in Assumed.__annotations__)]
+    given, asked, own = (dict(signature(function).parameters) for function in (Given, Given.asked, body))
+    moved = given.pop("return_influence")
+    parameters = [*given.values(), *(asked[name] for name in Assumed.__annotations__)]
     parameters += [parameter for name, parameter in own.items() if name not in ("given", "how")]
+    shared = [*given, *(["return_influence"] if influence else [])]
+    parameters += [moved.replace(kind=Parameter.KEYWORD_ONLY)] if influence else []
     parameters.sort(key=lambda parameter: parameter.kind)
     shown = Signature(parameters, return_annotation=signature(body).return_annotation)
 
@@ -267,16 +298,11 @@ def score_function(scored: Callable[Concatenate[Given, P], Any]) -> ScoreFunctio
             arguments = shown.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{body.__name__}() is called wrongly: {error}.") from None
-        given = Given(*(arguments.pop(name) for name in first))
-        return body(given, **arguments)
+        first = {name: arguments.pop(name) for name in shared if name in arguments}
+        return body(Given(**first), **arguments)
 
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
-
-
-def result_function(body: Callable[Concatenate[Given, P], Result]) -> ResultFunction[P, Result]:
-    """Return a score function that gives one result for each model."""
-    return cast(ResultFunction[P, Result], score_function(body))
 
 
 def time_grid(
@@ -312,36 +338,40 @@ def time_grid(
     >>> time_grid(y, n=5, horizon={"at_risk": 0.2})
     array([ 0.  , 20.25, 40.5 , 60.75, 81.  ])
     """
-    samples = [Survival.coerce(y_train, "y_train")]
+    samples = [Sample(Survival.coerce(y_train, "y_train"))]
     if y_test is not None:
-        samples.append(Survival.coerce(y_test, "y_test"))
-    n = check_whole(n, "n", 2)
+        samples.append(Sample(Survival.coerce(y_test, "y_test")))
+    return grid_of(samples, n, horizon)
+
+
+def grid_of(samples: Sequence[Sample], n: int, horizon: str | float | Mapping[str, float]) -> FloatArray:
+    """Return the times of :func:`time_grid` for samples, whose subjects count by their weights."""
+    n, tables = check_whole(n, "n", 2), [sample.risk_table for sample in samples]
     if isinstance(horizon, str) and horizon == "t_max":
-        end = min(y.t_max for y in samples)
+        end = float(min(table.times[-1] for table in tables))
     elif isinstance(horizon, Mapping) and set(horizon) == {"at_risk"}:
         share = check_number(horizon["at_risk"], "horizon['at_risk']", lower=0.0, upper=1.0)
-        end = min(_last_with(y, share) for y in samples)
+        end = min(_last_with(table, share) for table in tables)
     elif isinstance(horizon, str | Mapping):
         raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
     else:
         end = check_number(horizon, "horizon", lower=0.0)
     if end == 0:
         raise ValueError("horizon must be positive, but the samples reach only time 0.")
-    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([y.time for y in samples])))
+    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([table.times for table in tables])))
     end = float(grid[-1])
-    if any(np.mean(y.time >= end) < _FEW for y in samples):
-        better = min(_last_with(y, _ENOUGH) for y in samples)
+    if any(table.at_risk_at(end) / table.n < _FEW for table in tables):
+        better = min(_last_with(table, _ENOUGH) for table in tables)
         warnings.warn(
             f"at the horizon {shown_time(end)} fewer than {_FEW:.0%} are at risk; until {shown_time(better)} "
             f"at least {_ENOUGH:.0%} are: horizon={{'at_risk': {_ENOUGH:g}}}.",
             HorizonWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return grid
 
 
-def _last_with(y: Survival, share: float) -> float:
+def _last_with(table: RiskTable, share: float) -> float:
     """The largest observed time at which at least ``share`` are at risk."""
-    table = y.risk_table
     enough = share * table.n * (1.0 - 1e-12)  # 0.07 · 100 is more than 7 in floating point
     return float(table.times[np.flatnonzero(table.at_risk >= enough)[-1]])

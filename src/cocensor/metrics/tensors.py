@@ -108,6 +108,7 @@ class Asked:
     several: bool
     #: Whether the time was given as one number: values at it then have no axis of times.
     single: bool
+    return_influence: bool
 
     def returned(self, values: dict[Any, Any], *moved: dict[Any, Any]) -> Any:
         """Return the result of a score function: the values by model, with influences a pair of such."""
@@ -130,33 +131,31 @@ class ArraysAsked(Asked):
                     f"{other.place}."
                 )
 
-    def over_time(self, metric: MeansOverTime, return_influence: bool) -> Any:
+    def over_time(self, metric: MeansOverTime) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
         losses, values = metric.loss if isinstance(metric.loss, tuple) else (metric.loss,), {}
-        for name, curves in self._curves(losses, return_influence).items():
+        for name, curves in self._curves(losses).items():
             place = self.tables[name].place
             table = place.xp.astype(place.xp.stack(curves, axis=1), place.dtype)
             table = table if isinstance(metric.loss, tuple) else table[:, 0]
             values[name] = table[0, ...] if self.single else table
         return self.returned(values)
 
-    def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
+    def averages(self, metric: PointwiseMetric, integration: Integration) -> Any:
         """The values averaged over time."""
         order = np.argsort(self.grid.times, kind="stable")
         weights = np.empty(order.size)
         weights[order] = time_weights(self.grid.times[order], integration)
         values = {}
-        for name, [curve] in self._curves((metric.loss,), return_influence, whole=True).items():
+        for name, [curve] in self._curves((metric.loss,), whole=True).items():
             place = self.tables[name].place
             by_time = place.xp.asarray(weights, dtype=curve.dtype, device=place.device)
             values[name] = place.xp.astype(place.xp.sum(curve * by_time), place.dtype)
         return self.returned(values)
 
-    def _curves(
-        self, losses: tuple[Loss, ...], return_influence: bool, *, whole: bool = False
-    ) -> dict[Any, list[Array]]:
+    def _curves(self, losses: tuple[Loss, ...], *, whole: bool = False) -> dict[Any, list[Array]]:
         """The mean of each loss over time, of all models, in double precision."""
-        if return_influence:
+        if self.return_influence:
             refuse_foreign(next(iter(self.tables.values())).values, "influences are")
         needs = frozenset() if isinstance(self.chosen, Fitted) else self.chosen.needs
         # A fit is done in numpy, and given no predictions unless it needs them.

@@ -9,14 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import (
-    FloatArray,
-    as_matrix,
-    as_vector,
-    check_choice,
-    check_number,
-    check_whole,
-)
+from cocensor._checks import FloatArray, as_matrix, as_vector, check_choice, check_number, check_whole
 from cocensor._numerics import hazard_from_survival, open_uniform
 from cocensor.copulas import Copula, Independence
 from cocensor.data import Survival

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, check_choice
@@ -15,7 +14,7 @@ from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.adjustments import IPCW
 from cocensor.adjustments.samples import Samples
-from cocensor.data import Predictions, Survival
+from cocensor.data import Predictions, Sample, Survival
 from cocensor.data.covariates import Covariates
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores, on_times
 from cocensor.data.times import TimeGrid
@@ -123,8 +122,8 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     k-th is examined.
     """
     data = evaluation.data
-    probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
-    events = probe.outcomes.time[probe.outcomes.event]
+    probe = Probe(data.samples.test, data.grid.sorted)
+    events = probe.outcomes.time[probe.outcomes.event & probe.sample.counted]
     enough_events = np.count_nonzero(events <= probe.times[-1]) >= _FEW_EVENTS
     concordances = probe.concordances(data.predictions) if enough_events else {}
     diagnoses = [_Diagnosis(evaluation, probe, model, concordances.get(model)) for model in data.predictions]
@@ -236,15 +235,15 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
 class Probe:
     """Test subjects, of many every k-th, that predictions are scored on by marginal IPCW, at the evaluation's times."""
 
-    def __init__(self, y: Survival, times: FloatArray, folds: npt.NDArray[Any] | None = None) -> None:
-        self.rows = slice(None, None, -(-len(y) // _MOST_SUBJECTS))
-        self.outcomes, self.times = y[self.rows], times
-        self.folds = None if folds is None else folds[self.rows]
+    def __init__(self, sample: Sample, times: FloatArray) -> None:
+        self.rows = slice(None, None, -(-len(sample) // _MOST_SUBJECTS))
+        self.sample, self.times = replace(sample, x=None)[self.rows], times
+        self.outcomes = self.sample.y
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier:
         """The Kaplan–Meier curve of the probed subjects."""
-        return KaplanMeier().fit(self.outcomes)
+        return KaplanMeier().fit(self.outcomes, self.sample.weight)
 
     @cached_property
     def gain_by_chance(self) -> float:
@@ -294,8 +293,8 @@ class Probe:
             # Equal curves must tie: a product of matrices adds up rows in different ways.
             widths = np.diff(times, prepend=0.0)
             risk = -np.multiply(predictions.read(times, self.rows), widths, order="C").sum(axis=1)
-        if self.folds is not None:
-            _, fold = np.unique(self.folds, return_inverse=True)
+        if self.sample.folds is not None:
+            _, fold = np.unique(self.sample.folds, return_inverse=True)
             risk = risk - (np.bincount(fold, risk) / np.bincount(fold))[fold]
             risk = risk.round(12)  # what is alike within folds must tie
         return risk
@@ -308,7 +307,8 @@ class Probe:
         y: Survival | None = None,
     ) -> Estimates:
         """Return the values of the models and of the reference that have one, with their errors."""
-        samples, grid = Samples.of(self.outcomes if y is None else y), TimeGrid.of(times)
+        sample = self.sample if y is None else replace(self.sample, y=y)
+        samples, grid = Samples(replace(sample, folds=None)), TimeGrid.of(times)
         until = Horizon(grid.last, "times", "the times of the evaluation")
         data = EvaluationData(predictions, samples, grid, (metric,), tuple(predictions), until, _LEVEL)
         fitted, _ = fits_under(data, "probe", "IPCW", IPCW())

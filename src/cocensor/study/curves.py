@@ -200,8 +200,8 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
     (0.375, 0.269)
     """
     samples = evaluation.data.samples
-    y = samples.learned_from.y
-    times = np.linspace(0.0, min(evaluation.data.horizon.time, y.t_max), _N_POINTS)
+    y, weight = samples.learned_from.y, samples.learned_from.weight
+    times = np.linspace(0.0, min(evaluation.data.horizon.time, samples.learned_from.t_max), _N_POINTS)
     families = {
         name: family
         for name, family in copula_families().items()
@@ -210,9 +210,12 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
     curves: dict[str, dict[float, FloatArray]] = {name: {} for name in families}
     finished = ProgressCount(len(families) * len(_TAUS), progress)
     for name, tau in product(families, _TAUS):
-        curves[name][tau] = np.asarray(CopulaGraphic(families[name].from_tau(tau)).fit(y).predict(times))
+        graphic = CopulaGraphic(families[name].from_tau(tau)).fit(y, weight)
+        curves[name][tau] = np.asarray(graphic.predict(times))
         finished.count()
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
     marks = evaluation.data.time_axis.marks(0.0, float(times[-1]))
     at_risk = dict(zip(marks, y.risk_table.at_risk_at(marks).tolist(), strict=True))
-    return MarginCurves(sample, times, np.asarray(KaplanMeier().fit(y).predict(times)), curves, at_risk)
+    return MarginCurves(
+        sample, times, np.asarray(KaplanMeier().fit(y, weight).predict(times)), curves, at_risk
+    )

@@ -150,7 +150,11 @@ class EvaluationData:
     @property
     def whole(self) -> WholeSample:
         """All test subjects, whether they are held or not."""
-        return WholeSample.of(self.samples.y_test) if self.streamed is None else self.streamed.whole
+        return (
+            WholeSample.of(self.samples.y_test, self.samples.test.weight)
+            if self.streamed is None
+            else self.streamed.whole
+        )
 
     @property
     def anybody_left(self) -> bool:
@@ -191,7 +195,8 @@ class EvaluationData:
 
     @cached_property
     def _kaplan_meier(self) -> Any:
-        return KaplanMeier().fit(self.learning.samples.learned_from.y)
+        sample = self.learning.samples.learned_from
+        return KaplanMeier().fit(sample.y, sample.weight)
 
     def with_reference(self, grid: TimeGrid) -> dict[str, Predicted]:
         """Predictions as they were given, and the reference curve at some times."""
@@ -270,18 +275,19 @@ def _parameters(family: str, copula: Copula) -> dict[str, Any]:
 
 def suggest_copula(samples: Samples, shared: Fitted | None) -> SuggestedCopula:
     """Select a copula given what the shared imputation conditions on; without one, given the sample's covariates."""
-    x, y, columns = samples.learned_from.x, samples.learned_from.y, tuple[str, ...]()
+    learned_from, columns = samples.learned_from, tuple[str, ...]()
     sample: Literal["test", "training"] = "test" if samples.train is None else "training"
     given: Literal["imputation", "covariates", "nothing"] = "covariates"
     if shared is not None and shared.design is not None:
-        x, y, sample, given = shared.design, samples.y_test, "test", "imputation"
+        learned_from, sample, given = replace(samples.test, x=shared.design), "test", "imputation"
     try:
+        x, y = learned_from.x, learned_from.y
         is_design = x is None or isinstance(x, Design)
         design = Design.of(x, len(y)) if is_design else design_given(x, "x", len(y), "y")[0]
         columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
         given = given if columns else "nothing"
         with collected(FitWarning) as warned:
-            choice = select_copula(design, y)
+            choice = select_copula(design, y, sample_weight=learned_from.weight)
     except ValueError as error:
         return SuggestedCopula(None, given, columns, sample, (noted("no_score", why=str(error)),))
     notes = tuple(noted("warned", why=text) for text in warned)

@@ -419,7 +419,8 @@ class Evaluation:
         sample = sample if sample.x is not None else self.data.samples.test
         if sample.x is None:
             raise ValueError("x_test is needed: benchmarks of dependence are made of covariates.")
-        return replace(plausible_tau(sample.x, sample.y, progress=progress), library=self.data.library)
+        benchmarks = plausible_tau(sample.x, sample.y, sample_weight=sample.weight, progress=progress)
+        return replace(benchmarks, library=self.data.library)
 
     def suggest_copula(self) -> SuggestedCopula:
         """Which copula fits best, given the predictions and any covariates: a hint, on which no score depends.

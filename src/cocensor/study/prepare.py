@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_vector, check_length, read_only, to_numpy
 from cocensor._notes import Note, noted
-from cocensor._numerics import settled
+from cocensor._numerics import quantile, settled
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predictions, Survival
@@ -20,8 +20,9 @@ from cocensor.data.ids import check_same_order, row_labels
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
 from cocensor.data.survival import ended_by_reason, unmarked_end
 from cocensor.data.times import TimeGrid
-from cocensor.metrics import BrierScore, Metric, time_grid
+from cocensor.metrics import BrierScore, Metric
 from cocensor.metrics.base import label_without_time, time_in_name
+from cocensor.metrics.scoring import grid_of
 from cocensor.study.data import EvaluationData, Horizon
 from cocensor.study.plan import AtRisk, Plan, check_differ, takes_single_times
 
@@ -196,7 +197,7 @@ def times_of_samples(plan: Plan, samples: Samples) -> Times:
 def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray:
     """Return equally spaced times that all samples reach."""
     rule = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
-    return time_grid(samples.learned_from.y, samples.y_test, n=n, horizon=rule)
+    return grid_of([samples.learned_from, samples.test], n, rule)
 
 
 def _that_reach(
@@ -226,7 +227,7 @@ def _within_predictions(samples: Samples, predictions: Mapping[str, Predicted], 
     if curves:
         end, reason = min(curves), "the largest time up to which all predictions are known"
     else:
-        last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
+        last = min(sample.t_max for sample in (samples.learned_from, samples.test))
         within = [model.end for model in predictions.values() if 0 < model.end <= last]
         end, reason = max(within, default=np.inf), "the last time that is predicted"
     _, horizon = times
@@ -286,11 +287,12 @@ def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Met
 
 def _default_times(data: EvaluationData, predicted: list[float]) -> tuple[tuple[float, ...], list[Note]]:
     """Return quartiles and times that are ``predicted``, and a note that says which and why."""
-    y, quartiles = data.samples.y_test, list[float]()
+    sample, y, quartiles = data.samples.test, data.samples.y_test, list[float]()
     if not all(isinstance(model, PredictionsAt) for model in data.predictions.values()):
         first, end = float(data.grid.sorted[0]), data.grid.last
-        event_times = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
-        levels = np.quantile(event_times, _QUARTILES).tolist() if event_times.size else []
+        used = y.event & (y.time >= first) & (y.time <= end) & (y.time > 0) & sample.counted
+        weight = None if sample.weight is None else sample.weight[used]
+        levels = quantile(y.time[used], _QUARTILES, weight).tolist() if used.any() else []
         quartiles = sorted({_in_two_digits(t, end) for t in levels})
     # Times that would have the same name are one.
     at = {time_in_name(t): t for t in (*quartiles, *predicted)}

@@ -212,6 +212,8 @@ def run(
     y_train: Any = None,
     x_train: Any = None,
     folds: Any = None,
+    weights: Any = None,
+    train_weights: Any = None,
     true_times: npt.ArrayLike | None = None,
     fits: Fits | None = None,
     choice: CopulaChoice | None = None,
@@ -219,12 +221,13 @@ def run(
 ) -> Evaluation:
     """Run a plan; the other arguments are those of :func:`evaluate`.
 
-    ``fits`` are adjustments of the plan that were fitted elsewhere, by name, and ``choice`` is what chose its copula.
+    ``weights`` are sampling weights, of scores and of fits; ``fits`` are adjustments of the plan that were fitted
+    elsewhere, by name, and ``choice`` is what chose its copula.
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
-    given = Samples.of(test, x_test, train, x_train, as_folds(folds, len(test)))
+    given = Samples.of(test, x_test, train, x_train, as_folds(folds, len(test)), weights, train_weights)
     fits = dict(fits or {})
     unfitted = {planned.name: planned.adjustment for planned in plan.adjustments}
     samples, notes = usable_samples(given, plan.covariates, {**unfitted, **fits})

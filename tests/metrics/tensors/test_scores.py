@@ -9,6 +9,7 @@ import torch
 
 import cocensor as cc
 from cocensor._namespaces import is_foreign
+from cocensor.adjustments.samples import Samples
 from tests.metrics.tensors.conftest import as_numpy
 
 FAMILIES = {
@@ -41,6 +42,19 @@ def test_all_adjustments(study, make, adjustment):
     expected = study.brier(study.predicted, adjustment)
     found = study.brier(make(study.predicted), adjustment)
     assert type(found) is type(make(study.predicted))
+    np.testing.assert_allclose(as_numpy(found), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("adjustment", ["ipcw", "ipcw by cox", "given everything", "margin time"])
+def test_sampling_weights(study, make, adjustment, monkeypatch):
+    weights = np.random.default_rng(2).gamma(2.0, size=len(study.test.y)) * (
+        np.arange(len(study.test.y)) % 9 > 0
+    )
+    plain, of = study.brier(study.predicted, ADJUSTMENTS[adjustment]), Samples.of
+    monkeypatch.setattr(Samples, "of", lambda *parts, **others: of(*parts, **others, weights=weights))
+    expected = study.brier(study.predicted, ADJUSTMENTS[adjustment])
+    assert (np.abs(expected - plain) > 1e-4).any()
+    found = study.brier(make(study.predicted), ADJUSTMENTS[adjustment])
     np.testing.assert_allclose(as_numpy(found), expected, rtol=1e-12)
 
 

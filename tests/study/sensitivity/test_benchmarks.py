@@ -81,10 +81,36 @@ def test_few_differences_stand_for_those_of_all_pairs(law, n):
     for beta, gamma in ((0.3, 0.2), (3.0, -2.0)):
         expected = np.mean(np.tanh(beta * apart / 2) * np.tanh(gamma * apart / 2))
         effects = np.array([beta]), np.array([gamma])
-        found = of_numbers(x).tau(*effects)
+        found = of_numbers(x, np.full(n, 1 / n)).tau(*effects)
         assert found == pytest.approx(expected, rel=rel)
         # The sign of a covariate is a convention.
-        assert of_numbers(-x).tau(*effects) == pytest.approx(found, rel=1e-9)
+        assert of_numbers(-x, np.full(n, 1 / n)).tau(*effects) == pytest.approx(found, rel=1e-9)
+
+
+def test_weights_stand_for_rows():
+    """Constant ones for none, whatever their unit; whole ones for repeated rows, about."""
+    rng = np.random.default_rng(6)
+    X = np.column_stack((rng.normal(size=900), rng.integers(2, size=900)))
+    y = outcomes(X, [0.8, 0.6], [0.5, -0.3], rng)
+    weights = 1.0 + 3.0 * (X[:, 0] > 0.5)
+    rows = np.repeat(np.arange(900), weights.astype(int))
+    plain, alike = (
+        cc.plausible_tau(X, y, n_resamples=20, sample_weight=w) for w in (None, np.full(900, 3.7))
+    )
+    weighted = cc.plausible_tau(X, y, n_resamples=200, sample_weight=weights)
+    repeated = cc.plausible_tau(X[rows], y[rows], n_resamples=20)
+    for own, other in zip(alike.benchmarks, plain.benchmarks, strict=True):
+        assert own.name == other.name
+        assert (own.tau, *own.interval) == pytest.approx((other.tau, *other.interval), rel=1e-9)
+    for own, other, without in zip(weighted.benchmarks, repeated.benchmarks, plain.benchmarks, strict=True):
+        assert own.name == other.name
+        assert own.tau == pytest.approx(other.tau, rel=1e-2)
+        assert own.hazard_ratio_event == pytest.approx(other.hazard_ratio_event, rel=1e-2)
+        assert abs(own.tau - without.tau) > 3.0 * abs(own.tau - other.tau)
+    assert weighted.together == pytest.approx(repeated.together, rel=5e-2)
+    # Rows that are repeated look like more subjects than there are.
+    for own, other in zip(weighted.benchmarks, repeated.benchmarks, strict=True):
+        assert np.ptp(own.interval) > 1.1 * np.ptp(other.interval)
 
 
 def test_the_order_of_rows_does_not_matter():

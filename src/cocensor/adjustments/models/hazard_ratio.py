@@ -10,7 +10,7 @@ import numpy as np
 
 from cocensor._checks import FloatArray, as_vector, check_length, check_number, read_only, refuse_first
 from cocensor.adjustments.whole import WholeSample, refuse_part
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.joint.after_dropout import HazardRatio, step_quantiles
 
 #: One number for all, one for each reason of a dropout (1 for those not named), or one for each test subject.
@@ -47,19 +47,21 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
             raise ValueError(f"hazard_ratio must name reasons of {name} ({reasons}), but has {reason!r}.")
 
 
-def later_ratios(ratio: Ratio | None, sample: Survival) -> HazardRatio | None:
+def later_ratios(ratio: Ratio | None, sample: Sample) -> HazardRatio | None:
     """The ratios of who may drop out later, with their shares among the dropouts of a sample; None without a ratio."""
     if ratio is None:
         return None
-    nobody, observed = np.empty(0), step_quantiles(sample.time)
-    dropped = sample.dropout & (sample.time > 0)
+    y = sample.y
+    nobody, observed = np.empty(0), step_quantiles(y.time)
+    dropped = y.dropout & (y.time > 0) & sample.counted
     if not isinstance(ratio, dict) or not dropped.any():
         later = ratio if isinstance(ratio, float) else 1.0
         return HazardRatio(nobody, np.full((1, 1), later), np.ones(1), observed=observed)
-    ratios, which, counts = np.unique(_own(ratio, sample)[dropped], return_inverse=True, return_counts=True)
+    ratios, which = np.unique(_own(ratio, y)[dropped], return_inverse=True)
+    counts = np.bincount(which, None if sample.weight is None else sample.weight[dropped])
     among = np.full(len(sample), -1)
     among[dropped] = which
-    return HazardRatio(nobody, ratios[None], counts / counts.sum(), among, observed)
+    return HazardRatio(nobody, ratios[None], counts / counts.sum(), among, observed, sample.weight)
 
 
 def resolve(
@@ -93,10 +95,3 @@ def in_words(ratio: Ratio) -> str:
     if isinstance(ratio, np.ndarray):
         return f"{ratio.min():g} to {ratio.max():g} times"
     return f"{ratio:g} times"
-
-
-def geometric_mean(log_ratio: FloatArray) -> float | None:
-    """Return the geometric mean of the ratios that are finite; None where none is."""
-    finite = log_ratio[np.isfinite(log_ratio)]
-    with np.errstate(over="ignore", under="ignore"):  # inf and 0 beyond double precision
-        return float(np.exp(finite.mean())) if finite.size else None

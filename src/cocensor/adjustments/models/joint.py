@@ -14,12 +14,12 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
-from cocensor._numerics import hazard_from_log
+from cocensor._numerics import by_weight, hazard_from_log
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, encoded
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.models.design import ImputationDesign
-from cocensor.adjustments.models.hazard_ratio import check_reasons, geometric_mean, later_ratios, resolve
+from cocensor.adjustments.models.hazard_ratio import check_reasons, later_ratios, resolve
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WeightLoad, WholeSample
@@ -58,25 +58,22 @@ class _ImputedByJoint(EventWeights):
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
         _ = self.fitted.joint.influence  # refuses where it is not known how they move the model
-        return self.fitted.y
+        return None if self.fitted.sample is None else self.fitted.sample.y
 
     @property
-    def hazard_ratio(self) -> float | None:
-        """The hazard ratio right after leaving that the copula implies, or that is assumed."""
+    def log_hazard_ratios(self) -> tuple[Rows, FloatArray]:
+        """The hazard ratios right after leaving that the copula implies, or that are assumed."""
         rows = np.concatenate([imputed.rows for imputed in self.modelled])
-        return geometric_mean(self.q.log_hazard_ratio(rows[~self.q.ended[rows]]))
+        rows = rows[~self.q.ended[rows]]
+        return rows, self.q.log_hazard_ratio(rows)
 
     @property
     def interval_caveats(self) -> tuple[Note, ...]:
         """A cumulative hazard that only the constraint keeps from falling."""
         return (noted("hazard_kept_from_falling"),) if self.fitted.joint.influence.held else ()
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
-        return self.pull_back_parts(functionals.parts(self))
-
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts, whose derivatives by the parameters are added up first."""
         influence = self.fitted.joint.influence
         sums: list[FloatArray] = []
         for part in parts:
@@ -108,15 +105,15 @@ class _ImputedByJoint(EventWeights):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedJoint(Fitted):
-    """An adjustment by a joint model of the subjects ``y``; a copy for others has the model alone."""
+    """An adjustment by a joint model of a ``sample``; a copy for others has the model alone."""
 
     adjustment: Adjustment
     joint: JointFit
-    y: Survival | None
+    sample: Sample | None
 
     def for_others(self) -> Self:
         """The joint model, which cannot be fitted again: nothing is known of its error."""
-        return replace(self, joint=JointFit(self.joint.model, missing=self.joint.missing), y=None)
+        return replace(self, joint=JointFit(self.joint.model, missing=self.joint.missing), sample=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         """Return a fit under another copula, from the fits so far."""
@@ -151,8 +148,9 @@ class ImputationFromJoint(FittedJoint):
         if not self.adjustment.takes_hazard_ratio:
             return super().with_hazard_ratio(ratio)  # refuses
         adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
-        assert self.y is not None
-        check_reasons(adjustment.hazard_ratio, self.y, "y_train" if self.design is None else "y_test")
+        assert self.sample is not None
+        of = "y_train" if self.design is None else "y_test"
+        check_reasons(adjustment.hazard_ratio, self.sample.y, of)
         independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
         joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
         return replace(self, adjustment=adjustment, joint=joint)
@@ -177,17 +175,17 @@ class ImputationFromJoint(FittedJoint):
         rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
-        assert self.y is not None
+        assert self.sample is not None
         joint = self.joint.resampled(rows, self.adjustment.copula)
         design = None if self.design is None else self.design[rows]
-        return replace(self, adjustment=adjustment, joint=joint, y=self.y[rows], design=design)
+        return replace(self, adjustment=adjustment, joint=joint, sample=self.sample[rows], design=design)
 
     def weights_for(
         self, sample: Sample, grid: TimeGrid, predictions: Any, whole: WholeSample
     ) -> EventWeights:
         """Return the weights of a sample, or of a part of the ``whole``, at the times of a grid."""
         y, x = sample.y, sample.x
-        cut, unknown = cut_where_unknown(y, grid)
+        cut, unknown = cut_where_unknown(sample, grid)
         if not unknown.any():
             return NothingFitted(grid, cut, notes=self.notes)
         model = self.joint.needed
@@ -195,10 +193,10 @@ class ImputationFromJoint(FittedJoint):
             z = model.covariates(x, len(y), "x_test", "y_test")
         elif predictions is None:
             # Nothing says what others are given than the subjects that were fitted to.
-            if self.y is None:
+            if self.sample is None:
                 raise ValueError("predictions are needed: the joint model conditions on them.")
-            n = len(self.y)
-            if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
+            n, own = len(self.sample), self.sample.y
+            if not (np.array_equal(y.time, own.time) and np.array_equal(y.event, own.event)):
                 why = "their outcomes differ" if len(y) == n else f"has {len(y)}"
                 raise ValueError(
                     f"y_test must hold the {n} subjects of the fit, but {why}: others need predictions."
@@ -234,7 +232,7 @@ class ImputationFromJoint(FittedJoint):
     @cached_property
     def _later(self) -> HazardRatio | None:
         """The ratios of those who drop out later."""
-        return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)
+        return self.later if self.sample is None else later_ratios(self.adjustment.hazard_ratio, self.sample)
 
 
 #: Why nothing is known of the error that a fit brings in.
@@ -268,12 +266,13 @@ class JointSettings:
             CopulaGraphic(copula)  # refuses a copula without a graphic form
         return copula
 
-    def given_covariates(self, copula: Any, x: Any, y: Survival) -> tuple[JointFit, tuple[Note, ...]]:
+    def given_covariates(self, copula: Any, sample: Sample) -> tuple[JointFit, tuple[Note, ...]]:
         """Return the joint model of the training sample, and what was left out of its covariates."""
         notes: tuple[Note, ...] = ()
         if self.model is None:
-            x, notes = design_given(x, "x_train", len(y), "y_train")
-        return JointFit.of(self, copula, x, y, "x_train and y_train"), notes
+            x, notes = design_given(sample.x, "x_train", len(sample), "y_train")
+            sample = replace(sample, x=x)
+        return JointFit.of(self, copula, sample, "x_train and y_train"), notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,17 +285,17 @@ class JointFit:
     optimum: Minimum | None = None
 
     @classmethod
-    def of(cls, form: JointSettings, copula: Any, X: Any, y: Survival, sample: str) -> JointFit:
-        """The model that is given, or one of this form fitted to ``X`` and ``y``."""
+    def of(cls, form: JointSettings, copula: Any, sample: Sample, name: str) -> JointFit:
+        """The model that is given, or one of this form fitted to a sample."""
         if form.model is not None:
             return cls(form.model)
+        y, form_of = sample.y, ("margins", "penalty", "knots", "time_kind")
         try:
-            problem = JointProblem.of(
-                X, y, margins=form.margins, penalty=form.penalty, knots=form.knots, time_kind=form.time_kind
-            )
+            settings: dict[str, Any] = {setting: getattr(form, setting) for setting in form_of}
+            problem = JointProblem.of(sample.x, y, **settings, sample_weight=sample.weight)
             return cls(None, problem).with_copula(copula)
         except ValueError as error:
-            missing = f"the joint model cannot be fitted to {sample}: {error}"
+            missing = f"the joint model cannot be fitted to {name}: {error}"
             # Without events, or censorings before the last time, there may be none; whether one is needed shows later.
             if not y.n_events or (y.event | (y.time == y.t_max)).all():
                 return cls(None, missing=missing)
@@ -316,13 +315,14 @@ class JointFit:
             return self
         if self.problem is None:
             raise ValueError(FITTED_ELSEWHERE)
-        weight = np.bincount(rows, minlength=len(self.problem.design))
+        counts = np.bincount(rows, minlength=len(self.problem.design))
+        weight = by_weight(counts, self.problem.likelihood.weight)
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
     @property
     def influence(self) -> JointInfluence:
         """The influence of the sample on the model, or a refusal that says why it is not known."""
-        if self.problem is None or self.optimum is None or self.problem.likelihood.weight is not None:
+        if self.problem is None or self.optimum is None or self.problem.parent is not None:
             raise ValueError(FITTED_ELSEWHERE)
         model = self.needed
         if not self.optimum.converged:

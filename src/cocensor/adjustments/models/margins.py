@@ -12,8 +12,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival, log1mexp
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
-from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.models.hazard_ratio import geometric_mean
+from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import ArchimedeanCopula, Copula
@@ -29,19 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedMargin(Fitted):
-    """An adjustment by Copula-Graphic margins of the subjects ``y``; a copy for others has their curves alone."""
+    """An adjustment by Copula-Graphic margins of a ``sample``; a copy for others has their curves alone."""
 
     adjustment: Adjustment
-    y: Survival | None
+    sample: Sample | None
     margin: CopulaGraphic
 
     def for_others(self) -> Fitted:
         """The curves."""
-        return replace(self, y=None, margin=self.margin.without_sample())
+        return replace(self, sample=None, margin=self.margin.without_sample())
 
     def with_copula(self, copula: Any) -> Fitted:
         """Return a fit under another copula."""
-        return self.adjustment.with_copula(copula).fit(self.y)
+        assert self.sample is not None
+        return self.adjustment.with_copula(copula).fit_to(self.sample, {})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +53,7 @@ class ImputationFromMargins(FittedMargin):
     def weights_for(self, sample: Sample, grid: TimeGrid, _: Any, whole: WholeSample) -> EventWeights:
         """Return who is event-free given the censoring, or given nothing but survival up to it."""
         y, margin, tail = sample.y, self.margin, self.adjustment.tail
-        cut, imputed = cut_where_unknown(y, grid)
+        cut, imputed = cut_where_unknown(sample, grid)
         if not imputed.any():
             return NothingFitted(grid, cut)
         refuse_beyond(tail, grid.times, margin.support_, "times")
@@ -79,7 +79,7 @@ class ImputationFromMargins(FittedMargin):
         else:
             rows = np.flatnonzero(imputed)
             modelled = (Modelled.product(rows, cut[rows], 1.0 / s_c, s_t),)
-        if self.y is None:
+        if self.sample is None:
             return EventWeights(grid, cut, modelled=modelled)
         at: dict[str, Any] = {"s_t": s_t, "at_c": at_c, "last": last}
         return _ImputedFromMargins(grid, cut, modelled=modelled, fitted=self, y=y, imputed=imputed, **at)
@@ -87,8 +87,8 @@ class ImputationFromMargins(FittedMargin):
     @cached_property
     def pull(self) -> PullBack:
         """The way from the margins to the sample, which is the same for all times."""
-        assert self.y is not None
-        return PullBack(self.y, self.margin)
+        assert self.sample is not None
+        return PullBack(self.sample.y, self.margin, self.sample.weight)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -107,24 +107,24 @@ class _ImputedFromMargins(EventWeights):
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the margins were fitted to."""
-        return self.fitted.y
+        return None if self.fitted.sample is None else self.fitted.sample.y
 
     @property
-    def hazard_ratio(self) -> float | None:
-        """The hazard ratio that the copula implies at the margins; None where dropout is forgotten."""
+    def log_hazard_ratios(self) -> tuple[Rows, FloatArray]:
+        """The hazard ratios that the copula implies at the margins; of nobody where dropout is forgotten."""
         dropped, copula = self.imputed & self.y.dropout, self.fitted.margin.copula
         if self.last is None:
-            return 1.0 if copula.is_independence and dropped.any() else None
+            rows = np.flatnonzero(dropped & copula.is_independence)
+            return rows, np.zeros(rows.size)
         s_c, before, after = self.at_c
         middle = 0.5 * (before + after)
         # Where a margin is 1 still, nothing is known of its hazard.
         rows = np.flatnonzero(dropped & (s_c < 1) & (middle < 1))
         x, y = hazard_from_survival(s_c[rows]), hazard_from_survival(middle[rows])
         with np.errstate(all="ignore"):
-            log_ratio = copula.log_cross_ratio_hazard(x, y)
-        return geometric_mean(log_ratio)
+            return rows, copula.log_cross_ratio_hazard(x, y)
 
-    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
         r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
@@ -132,9 +132,11 @@ class _ImputedFromMargins(EventWeights):
         the times, summed over subjects (:class:`~cocensor.estimators.influence.PullBack`).
         """
         pull = self.fitted.pull
-        chain = _Chain(self, functionals, pull)
-        size, width = functionals.size, self.grid.sorted.size
-        return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
+        for weights, functionals, _ in parts:
+            if isinstance(weights, _ImputedFromMargins):  # at times before all censorings nothing is imputed
+                chain, size = _Chain(weights, functionals, pull), functionals.size
+                width = weights.grid.sorted.size
+                yield from pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
 
 
 class _SameForm(NamedTuple):
@@ -152,10 +154,7 @@ class _Chain:
 
     def __init__(self, weights: _ImputedFromMargins, functionals: Functionals, pull: PullBack) -> None:
         self._functionals, self._weights, self._copula = functionals, weights, weights.fitted.margin.copula
-        sample = weights.sample
-        assert sample is not None
-        dropouts = sample.time[sample.dropout]
-        self._first_step = int(pull.row(dropouts.min(initial=np.inf, keepdims=True))[0])
+        self._first_step = pull.first_dropout
         self._time_rows = pull.row(weights.grid.sorted)
         self._n_times = int(np.count_nonzero(weights.s_t))  # from where S_E is 0 it stays there
         self._kinds = list(self._by_form(pull))

@@ -25,9 +25,9 @@ from cocensor._checks import (
     need,
 )
 from cocensor._numerics import GOLDEN, LOG_LARGEST_HAZARD, splitmix64
-from cocensor.data import StepFunction, Survival
+from cocensor.data import Sample, StepFunction, Survival
 from cocensor.data.risk_table import WhichMargin
-from cocensor.data.survival import structured
+from cocensor.data.survival import fit_weighted, structured
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import RiskSets, centre_and_scale
 
@@ -118,8 +118,7 @@ class Nuisance:
     Learners see subjects in the order of their ``place``, which outcomes and covariates determine.
     """
 
-    x: FloatArray
-    y: Survival
+    sample: Sample
     of: WhichMargin
     learners: tuple[Learner, ...]
     place: IntArray
@@ -130,15 +129,16 @@ class Nuisance:
         """The hazard given covariates, from all folds but one, or from all."""
         kept = self.fold != k
         scores = self._learned(kept) if k == NO_FOLD else self._by_fold[k]
-        stack = _proportional(self._out_of_fold[kept], self.y[kept], self.of, rising=True)
-        return HazardModel(scores, stack)
+        rows = np.flatnonzero(kept & self.sample.counted)
+        own, x = self.sample[rows], self._out_of_fold[rows]
+        return HazardModel(scores, _proportional(x, own.y, self.of, own.weight, rising=True))
 
     @cached_property
     def _out_of_fold(self) -> FloatArray:
         """Out-of-fold scores, (subjects, learners)."""
-        scores = np.empty((len(self.y), len(self.learners)))
+        scores = np.empty((len(self.sample), len(self.learners)))
         for k, learned in self._by_fold.items():
-            scores[self.fold == k] = _scored(learned, self.x[self.fold == k])
+            scores[self.fold == k] = _scored(learned, self.sample.x[self.fold == k])
         return scores
 
     @cached_property
@@ -148,21 +148,22 @@ class Nuisance:
 
     def _learned(self, fitted: BoolArray) -> tuple[RiskScore, ...]:
         """The scores of learners fitted to some of the subjects; 0 where these tell nothing."""
-        rows = np.flatnonzero(fitted)
-        rows = rows[np.argsort(self.place[rows], kind="stable")]
-        y, x = self.y[rows], self.x[rows]
-        happens = y.event if self.of == "event" else ~y.event
-        if len(y) < 2 or not happens.any():
+        rows = np.flatnonzero(fitted & self.sample.counted)
+        happens = self.sample.y.event[rows] == (self.of == "event")
+        if rows.size < 2 or not happens.any():
             return (_no_score,) * len(self.learners)
+        order = np.argsort(self.place[rows], kind="stable")
+        own, happens = self.sample[rows[order]], happens[order]
+        y, x, weight = own.y, own.x, own.weight
         scores: list[RiskScore] = []
         for learner in self.learners:
             if learner == "cox":
-                scores.append(_proportional(x, y, self.of).score)
+                scores.append(_proportional(x, y, self.of, weight).score)
             elif learner == "forest":
-                scores.append(_forest(x, y.time, happens, self.seed))
+                scores.append(_forest(x, y.time, happens, self.seed, weight))
             else:
                 model: Any = copy.deepcopy(learner)  # the user's own stays as it is
-                model.fit(x, structured(y.time, happens))
+                fit_weighted(model, self.of, x, structured(y.time, happens), weight)
                 scores.append(partial(_own_score, model))
         return tuple(scores)
 
@@ -198,16 +199,17 @@ class CrossFitted:
     @classmethod
     def of(cls, event: Nuisance, dropout: Nuisance) -> CrossFitted:
         """Return both margins of a sample, to be fitted when needed."""
-        keys, fold = _keys(event.y, event.x), event.fold
+        y, fold = event.sample.y, event.fold
+        keys = _keys(y, event.sample.x)
         order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
-        return cls((event, dropout), keys[order], fold[order], np.unique(event.y.time), {})
+        return cls((event, dropout), keys[order], fold[order], np.unique(y.time), {})
 
     def drawn(self, rows: Rows) -> CrossFitted:
         """Return the same of ``rows`` of the sample, which stay in their folds."""
         assert self.nuisances is not None
         event, dropout = self.nuisances
-        x, y, place, fold = event.x[rows], event.y[rows], event.place[rows], event.fold[rows]
-        return self.of(*(replace(margin, x=x, y=y, place=place, fold=fold) for margin in (event, dropout)))
+        own: dict[str, Any] = {name: getattr(event, name)[rows] for name in ("sample", "place", "fold")}
+        return self.of(*(replace(margin, **own) for margin in (event, dropout)))
 
     @property
     def for_others(self) -> CrossFitted:
@@ -233,10 +235,10 @@ class CrossFitted:
 
     def _fold_of(self, y: Survival, x: FloatArray) -> IntArray:
         if self.nuisances is not None:
-            own = self.nuisances[0]
+            own = self.nuisances[0].sample
             pairs = ((y.time, own.y.time), (y.event, own.y.event), (x, own.x))
             if all(np.array_equal(one, other) for one, other in pairs):
-                return own.fold
+                return self.nuisances[0].fold
         keys = _keys(y, x)
         at = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
         return np.where(self.keys[at] == keys, self.folds[at], NO_FOLD)
@@ -290,9 +292,11 @@ class _Proportional:
         return (x - self.centre) @ self.slope
 
 
-def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool = False) -> _Proportional:
+def _proportional(
+    x: FloatArray, y: Survival, of: WhichMargin, weight: FloatArray | None = None, *, rising: bool = False
+) -> _Proportional:
     """Fit with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
-    centre, scale = centre_and_scale(x)
+    centre, scale = centre_and_scale(x, weight)
     slope = np.zeros(scale.size)
     if not (y.event.any() if of == "event" else (~y.event).any()):
         return _Proportional(centre, slope, _NO_HAZARD)
@@ -304,16 +308,18 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
             # Under a ridge the effects lie in the span of the subjects: the same model has fewer parameters.
             _, sizes, span = np.linalg.svd(z, full_matrices=False)
             axes = span[sizes > _NO_AXIS * sizes[0]].T
-        model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y)
+        model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y, weight)
         coef = model.coef_ if axes is None else axes @ model.coef_
         if not rising or coef.min() >= 0:
             slope[kept] = coef / scale[kept]
             return _Proportional(centre, slope, model.log_baseline_at_centre_)
         kept = np.delete(kept, np.argmin(coef))
-    return _Proportional(centre, slope, RiskSets(y, of, "efron").log_breslow(np.zeros(len(y))))
+    return _Proportional(centre, slope, RiskSets(y, of, "efron", weight).log_breslow(np.zeros(len(y))))
 
 
-def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> RiskScore:
+def _forest(
+    x: FloatArray, time: FloatArray, happens: BoolArray, seed: int, weight: FloatArray | None = None
+) -> RiskScore:
     """The logarithm of the cumulative hazard, summed over times."""
     ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
     levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
@@ -321,7 +327,7 @@ def _forest(x: FloatArray, time: FloatArray, happens: BoolArray, seed: int) -> R
     n_subjects = min(len(x), _FOREST_SUBJECTS)
     forest = ensemble.RandomSurvivalForest(**_FOREST, max_samples=n_subjects, random_state=seed)
     y = structured(ends[np.searchsorted(ends, time)], happens)
-    return partial(_forest_score, forest.fit(_single(x), y))
+    return partial(_forest_score, forest.fit(_single(x), y, sample_weight=weight))
 
 
 def _forest_score(forest: Any, x: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from cocensor._checks import (
     FloatArray,
     IntArray,
     Progress,
+    as_weights,
     check_length,
     check_number,
     check_whole,
@@ -24,9 +25,10 @@ from cocensor._checks import (
 )
 from cocensor._json import plain
 from cocensor._notes import Note, noted
+from cocensor._numerics import by_weight
 from cocensor._parallel import one_blas_thread
 from cocensor._views import view
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.data.covariates import Encoding
 from cocensor.data.risk_table import WhichMargin
 from cocensor.estimators.cox import CoxPH, centre_and_scale
@@ -56,6 +58,7 @@ def plausible_tau(
     n_resamples: int = 200,
     confidence_level: float = 0.95,
     seed: int = 0,
+    sample_weight: Any = None,
     progress: Progress | None = None,
 ) -> CovariateBenchmarks:
     r"""Which dependence of event and dropout each measured covariate would induce, had it not been measured.
@@ -78,6 +81,8 @@ def plausible_tau(
     n_resamples, confidence_level, seed
         Of the bootstrap intervals: subjects are drawn anew, and effects follow by their influence functions, without a
         refit.
+    sample_weight : array-like of shape (n,), optional
+        Sampling weights of the subjects, which stay fixed in the bootstrap.
     progress : callable, optional
         Called with the number of finished resamples and of all.
 
@@ -115,6 +120,8 @@ def plausible_tau(
     encoding = Encoding.of(X, "X")
     values = np.ascontiguousarray(encoding.matrix(X, "X"))
     check_length(values, "X", len(outcomes), "y")
+    weight = None if sample_weight is None else as_weights(sample_weight, len(outcomes))
+    share = np.full(len(outcomes), 1.0 / len(outcomes)) if weight is None else weight / weight.sum()
     counts = {"event": outcomes.n_events, "dropout": int(outcomes.dropout.sum())}
     for what, count in counts.items():
         if not count:
@@ -122,7 +129,7 @@ def plausible_tau(
                 f"y must have events and dropouts for benchmarks of dependence, but has no {what}."
             )
     notes = [noted("constant_in_benchmarks", covariate=name) for name in encoding.left_out]
-    Z, kept = _independent(values, encoding.names, notes)
+    Z, kept = _independent(values, encoding.names, notes, share)
     names = [encoding.names[k] for k in kept]
     wanted = max(_FEW, _FEW_PER_COLUMN * len(names))
     for what, count in counts.items():
@@ -130,12 +137,14 @@ def plausible_tau(
             few = noted("few_for_benchmarks", n=count, what=what, columns=len(names), wanted=wanted)
             notes.append(few)
     margins: tuple[WhichMargin, ...] = ("event", "dropout")
-    fits = [_effects(margin, Z, outcomes, notes) for margin in margins]
+    fits = [_effects(margin, Z, Sample(outcomes, weight=weight), notes) for margin in margins]
     # By margin; influence stays two arrays (n, p), which may be large.
     by_margin, influence, by_shrunken, sizes = zip(*fits, strict=True)
     estimates, shrunk = np.array(by_margin), np.array(by_shrunken)
-    covariates = hidden_factor.covariates_of(Z, [encoding.columns[encoding.sources[k][0]] for k in kept])
-    everyone, pairs = hidden_factor.pair_differences(Z)
+    covariates = hidden_factor.covariates_of(
+        Z, [encoding.columns[encoding.sources[k][0]] for k in kept], share
+    )
+    everyone, pairs = hidden_factor.pair_differences(Z, share)
     draws = _drawn(covariates, everyone, pairs, estimates, influence, n_resamples, seed, progress)
     tail = 50.0 * (1.0 - level)
     ends = np.percentile(draws, [tail, 100.0 - tail], axis=0).T.tolist()
@@ -145,7 +154,8 @@ def plausible_tau(
     for covariate, interval in zip(covariates, intervals, strict=True):
         own, contrasts = covariate.places, covariate.contrasts
         # Per standard deviation: of a column, or of what several add to the log hazard.
-        steps = estimates[:, own[0]] if own.size == 1 else (estimates[:, own] @ Z[:, own].T).std(axis=1)
+        added = Z[:, own] @ estimates[:, own].T
+        steps = estimates[:, own[0]] if own.size == 1 else np.sqrt(share @ (added - share @ added) ** 2)
         on_event, on_dropout = np.exp(steps).tolist()
         columns, tau = tuple(names[place] for place in own), contrasts.tau(*estimates[:, own])
         shrunken_tau = contrasts.tau(*shrunk[:, own])
@@ -170,12 +180,14 @@ def plausible_tau(
     )
 
 
-def _independent(values: FloatArray, names: Sequence[str], notes: list[Note]) -> tuple[FloatArray, list[int]]:
+def _independent(
+    values: FloatArray, names: Sequence[str], notes: list[Note], share: FloatArray
+) -> tuple[FloatArray, list[int]]:
     """Return standardised columns that vary and are no combination of those before, and their places; note others."""
-    centre, scale = centre_and_scale(values)
+    centre, scale = centre_and_scale(values, share)
     varies = scale > 0
     Z = (values - centre) / np.where(varies, scale, 1.0)
-    left = Z.T @ Z / len(Z)
+    left = Z.T @ by_weight(Z, share)
     kept = []
     for k, name in enumerate(names):
         if not varies[k] or left[k, k] <= _UNEXPLAINED:
@@ -194,24 +206,27 @@ def _independent(values: FloatArray, names: Sequence[str], notes: list[Note]) ->
 
 
 def _effects(
-    margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]
+    margin: WhichMargin, Z: FloatArray, sample: Sample, notes: list[Note]
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return log hazard ratios, the influence of subjects on them, the shrunken ones, and their size without noise."""
     model = CoxPH(of=margin)
     try:
         with collected(FitWarning):
-            model.fit(Z, y)
+            model.fit(Z, sample.y, sample.weight)
         settled = model.converged_
     except ValueError:  # a column says nothing of this margin, alone or beside the others
         settled = False
     if not settled:
-        model = CoxPH(of=margin, ridge=_RIDGE).fit(Z, y)
+        model = CoxPH(of=margin, ridge=_RIDGE).fit(Z, sample.y, sample.weight)
         notes.append(noted("ridge_in_benchmarks", margin=margin))
     coef, covariance = model.coef_, model.covariance_
+    moved = of_cox(model, Z, sample.y, sample.weight).coefficients
+    if sample.weight is not None:  # of that many cases the errors would depend on the unit of the weights
+        covariance = moved.T @ moved / len(sample) ** 2
     # Noise alone makes a χ² of as many as there are columns.
     strength = float(coef @ np.linalg.solve(covariance, coef))
     size = np.sqrt(max(0.0, 1.0 - coef.size / strength)) if strength else 0.0
-    return coef, of_cox(model, Z, y).coefficients, shrunken(coef, np.diag(covariance)), size
+    return coef, moved, shrunken(coef, np.diag(covariance)), size
 
 
 def _drawn(
@@ -237,8 +252,8 @@ def _drawn(
         for k, covariate in enumerate(covariates):
             taus[rows, k] = spreads[:, k] * covariate.contrasts.taus(*effects[:, :, covariate.places])
         for k in range(size):
-            together = (counts[k, pairs[0]] * counts[k, pairs[1]]).astype(np.float64)
-            drawn = Contrasts(everyone.differences, together / max(together.sum(), 1.0))
+            together = counts[k, pairs[0]] * counts[k, pairs[1]] * everyone.weights
+            drawn = Contrasts(everyone.differences, together / (together.sum() or 1.0))
             taus[rows.start + k, -1] = drawn.tau(*effects[:, k])
         if progress is not None:
             progress(rows.stop, n_resamples)

@@ -16,7 +16,7 @@ censoring are, the bound can then be off a little: by about the square of a subj
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from cocensor.adjustments import IPCW, EventWeights, Oracle
 from cocensor.adjustments.gradient import DenseGradient, Functionals
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.weights import Tile, by_cut
-from cocensor.data import Survival
+from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.inference.influence import influence
@@ -79,14 +79,16 @@ class Dropouts:
     @classmethod
     def of(cls, samples: Samples, grid: TimeGrid) -> Dropouts:
         """Return the dropouts of the test sample, with weights at some times."""
-        test, train = samples.y_test, samples.y_train
-        y = _first_of_both(test)
+        test, train, both = samples.y_test, samples.train, _first_of_both(samples.test)
+        y = both.y
         if not np.any(test.administrative):
-            status = Oracle(test.time).fit(y).weights(y, grid)
+            status = replace(samples, test=both).weights(Oracle(test.time).fit(y), grid)
         else:
             # A training sample that marks nobody says nothing about the end of the study.
-            marked = train is not None and np.any(train.administrative)
-            samples = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
+            marked = train is not None and np.any(train.y.administrative)
+            samples = Samples(
+                both, _first_of_both(train) if train is not None and marked else None, samples.within
+            )
             status = samples.weights(samples.fit(IPCW(), {}), grid)
         if status.valid_until <= grid.last:
             raise ValueError(
@@ -110,9 +112,10 @@ class Dropouts:
         return tile.event[self.rows, 0]
 
 
-def _first_of_both(y: Survival) -> Survival:
+def _first_of_both(sample: Sample) -> Sample:
     """The first of event and dropout as the event."""
-    return Survival(y.time, y.event | y.dropout, y.administrative)
+    y = sample.y
+    return Sample(Survival(y.time, y.event | y.dropout, y.administrative), weight=sample.weight)
 
 
 def extremes_of_mean(

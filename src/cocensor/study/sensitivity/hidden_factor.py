@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, check_number
+from cocensor._numerics import by_weight
 
 # Nodes of the integral over a normal factor, in the logarithm of its distance from 0: on this scale the trapezoidal
 # rule converges geometrically, however strong the factor.
@@ -128,10 +129,13 @@ class Covariate:
     spread: FloatArray
 
 
-def covariates_of(Z: FloatArray, sources: Sequence[str]) -> list[Covariate]:
-    """All covariates of independent standardised columns; ``sources`` has the covariate that each comes from."""
+def covariates_of(Z: FloatArray, sources: Sequence[str], share: FloatArray) -> list[Covariate]:
+    """All covariates of independent standardised columns; ``sources`` has the covariate that each comes from.
+
+    ``share`` is the share that each subject has of all weight.
+    """
     n, p = Z.shape
-    precision = np.linalg.inv(Z.T @ Z / n)
+    precision = np.linalg.inv(Z.T @ by_weight(Z, share))
     covariates = []
     for name in dict.fromkeys(sources):
         own = np.flatnonzero([source == name for source in sources])
@@ -141,13 +145,15 @@ def covariates_of(Z: FloatArray, sources: Sequence[str]) -> list[Covariate]:
         steps = np.ptp(Z[:, own], axis=0)
         is_end = (Z[:, own].min(axis=0) == Z[:, own]) | (Z[:, own].max(axis=0) == Z[:, own])
         # Columns of two values have levels, others numbers.
-        contrasts = _of_levels(residuals, steps) if is_end.all() else of_numbers(residuals[:, 0])
-        spread = ((residuals / steps) ** 2).sum(axis=1)
+        contrasts = (
+            _of_levels(residuals, steps, share) if is_end.all() else of_numbers(residuals[:, 0], share)
+        )
+        spread = share * ((residuals / steps) ** 2).sum(axis=1)
         covariates.append(Covariate(name, own, contrasts, spread / spread.mean()))
     return covariates
 
 
-def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
+def pair_differences(Z: FloatArray, share: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
     """Return the differences of pairs of subjects in all columns, and the pairs: all, or enough of them at random.
 
     The pairs do not depend on the order of the rows.
@@ -159,29 +165,31 @@ def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray
         order = np.lexsort(Z.T)[np.random.default_rng(0).permutation(n)]
         index = np.arange(_PAIRS)
         first, second = order[index % n], order[(index + 1 + index // n) % n]
-    return Contrasts(Z[first] - Z[second], np.full(first.size, 1.0 / first.size)), (first, second)
+    weights = share[first] * share[second]
+    return Contrasts(Z[first] - Z[second], weights / weights.sum()), (first, second)
 
 
-def _of_levels(residuals: FloatArray, steps: FloatArray) -> Contrasts:
+def _of_levels(residuals: FloatArray, steps: FloatArray, share: FloatArray) -> Contrasts:
     """From the covariances of the residuals of indicators, each of which steps by so much where it holds."""
-    n, k = residuals.shape
+    k = residuals.shape[1]
     indicators = residuals / steps
     # The base level holds where no other does.
     levels = np.column_stack((-indicators.sum(axis=1), indicators))
     a, b = np.triu_indices(k + 1, 1)
-    chances = np.maximum(-2.0 * (levels.T @ levels / n)[a, b], 0.0)
+    chances = np.maximum(-2.0 * (levels.T @ by_weight(levels, share))[a, b], 0.0)
     at = np.vstack((np.zeros(k), np.diag(steps)))
     return Contrasts(at[b] - at[a], chances)
 
 
-def of_numbers(residuals: FloatArray) -> Contrasts:
+def of_numbers(residuals: FloatArray, share: FloatArray) -> Contrasts:
     """From the differences of all pairs, in bins, each by its root mean square: τ goes with squares."""
-    n, centred = residuals.size, np.sort(residuals) - residuals.mean()
-    nodes, weights = _binned(centred, np.full(n, 1.0 / n), centred**2)
+    order = np.argsort(residuals, kind="stable")
+    centred = residuals[order] - share @ residuals
+    nodes, weights = _binned(centred, share[order], centred**2)
     # What varies within bins is given back to all.
-    nodes *= np.sqrt(np.mean(centred**2) / (weights @ nodes**2))
+    nodes *= np.sqrt((share[order] @ centred**2) / (weights @ nodes**2))
     a, b = np.triu_indices(nodes.size, 1)
-    squares, pairs = (nodes[a] - nodes[b]) ** 2, weights[a] * weights[b] * (2.0 * n / (n - 1))
+    squares, pairs = (nodes[a] - nodes[b]) ** 2, weights[a] * weights[b] * (2.0 / (1.0 - share @ share))
     order = np.argsort(squares)
     squares, pairs = squares[order], pairs[order]
     squares, pairs = _binned(squares, pairs, squares)
