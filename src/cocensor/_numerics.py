@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial.polynomial import polyder
-from scipy.special import expit, factorial
 
 from cocensor._checks import FloatArray, IntArray, Side, row_blocks
 from cocensor._jets import differentiable, value_of
+from cocensor._late import special
 from cocensor._namespaces import at_least, is_foreign, namespace, quiet
 
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
@@ -34,7 +34,7 @@ _BINS, _FEW_POINTS = 2**16, 1000
 _SEGMENT_WIDTH = 200.0
 # Power series around 0, and those of the first two derivatives.
 _ORDERS = np.arange(16.0)
-_EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m).tolist() for m in range(3)]
+_EXPM1_OVER = [polyder(1.0 / np.cumprod(_ORDERS + 1.0), m).tolist() for m in range(3)]
 _LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m).tolist() for m in range(3)]
 
 
@@ -203,8 +203,8 @@ def as_numbers(x: Any) -> Any:
 
 
 def _softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    share = expit(x)
-    return share, share * expit(-x)
+    share = special.expit(x)
+    return share, share * special.expit(-x)
 
 
 def _log1mexp_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -219,9 +219,9 @@ def _log_expm1_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _log_softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    share = expit(x)
+    share = special.expit(x)
     slope = np.where(x < -37.0, 1.0, share / softplus(np.maximum(x, -37.0)))
-    return slope, slope * (expit(-x) - slope)
+    return slope, slope * (special.expit(-x) - slope)
 
 
 def _over_derivatives(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyder
-from scipy.special import bernoulli, factorial, spence
 
 from cocensor._checks import FloatArray
 from cocensor._jets import differentiable
+from cocensor._late import special
 from cocensor._namespaces import namespace, quiet
 from cocensor._numerics import (
     as_numbers,
@@ -24,15 +25,9 @@ from cocensor._numerics import (
 )
 from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
-# log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!)
-_SERIES = np.zeros(11)
-_SERIES[1] = -0.5
-_SERIES[2::2] = bernoulli(10)[2::2] / (np.arange(2, 11, 2) * factorial(np.arange(2, 11, 2)))
-_LOG_G = [polyder(_SERIES, m).tolist() for m in range(3)]
-# τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
-_LOG_HALF = math.log(0.5)
+# Of the series around independence, in powers of θ².
 _EVEN = np.arange(2, 31, 2)
-_TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
+_LOG_HALF = math.log(0.5)
 
 
 @dataclass(frozen=True)
@@ -100,9 +95,9 @@ class Frank(ArchimedeanCopula):
     def _tau(self) -> float:
         size = abs(self.theta)
         if size < 1.0:
-            return float(np.sum(_TAU_SERIES * self.theta ** (_EVEN - 1.0)))
+            return float(np.sum(_tau_series() * self.theta ** (_EVEN - 1.0)))
         # ∫₀^θ t/(e^t − 1) dt, with Li₂(e^{−θ}) = spence(1 − e^{−θ})
-        integral = np.pi**2 / 6.0 + size * log1mexp(size) - spence(-np.expm1(-size))
+        integral = np.pi**2 / 6.0 + size * log1mexp(size) - special.spence(-np.expm1(-size))
         return float(np.sign(self.theta) * (1.0 - 4.0 / size * (1.0 - integral / size)))
 
     @classmethod
@@ -165,7 +160,9 @@ def _log_g_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         inverse, reciprocal = 1.0 / np.expm1(z), 1.0 / z
         slope, curvature = inverse - reciprocal, reciprocal * reciprocal - inverse * (1.0 + inverse)
-    return series_where(near, z, _LOG_G[1], slope), series_where(near, z, _LOG_G[2], curvature)
+    return series_where(near, z, _log_g_series()[1], slope), series_where(
+        near, z, _log_g_series()[2], curvature
+    )
 
 
 @differentiable(_log_g_derivatives)
@@ -176,4 +173,18 @@ def _log_g(z: Any) -> Any:
     xp, size = namespace(z), abs(z)
     near = size < 0.1
     far = size if xp is np else xp.where(near, 1.0, size)  # of plain numbers 0/0 would raise
-    return series_where(near, z, _LOG_G[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))
+    return series_where(near, z, _log_g_series()[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))
+
+
+@cache
+def _log_g_series() -> list[list[float]]:
+    """Return the coefficients of log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!) and of its two derivatives."""
+    series, even = np.zeros(11), _EVEN[:5]
+    series[1], series[even] = -0.5, special.bernoulli(10)[even] / (even * special.factorial(even))
+    return [polyder(series, m).tolist() for m in range(3)]
+
+
+@cache
+def _tau_series() -> FloatArray:
+    """Return the coefficients of τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!)."""
+    return np.asarray(4.0 * special.bernoulli(30)[_EVEN] / ((_EVEN + 1) * special.factorial(_EVEN)))

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -32,6 +31,7 @@ from cocensor._checks import (
     spelled,
     to_numpy,
 )
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor._numerics import in_bins
 from cocensor.data.dates import from_dates, from_follow_up

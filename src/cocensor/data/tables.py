@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -31,6 +30,7 @@ from cocensor._checks import (
     refuse_column,
     spelled,
 )
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor.data.dates import UNITS, as_date, check_date_format, from_dates, from_follow_up
 from cocensor.data.ids import row_labels

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, as_vector, check_choice, check_number, refuse_first
+from cocensor._late import special
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.estimates import ConfidenceInterval
 
@@ -297,7 +297,7 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
     share = width / standard_error if width else 0.0
 
     def excess(c: float) -> float:
-        return float(ndtr(c + share) - ndtr(-c)) - confidence_level
+        return float(special.ndtr(c + share) - special.ndtr(-c)) - confidence_level
 
     return float(brentq(excess, lowest - 1e-6, normal_quantile(confidence_level) + 1e-6))
 

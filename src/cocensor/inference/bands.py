@@ -7,9 +7,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from cocensor._checks import FloatArray, check_number
+from cocensor._late import special
 from cocensor._parallel import one_blas_thread
 
 #: At 95 %, quantiles of maxima then err by about 0.01.
@@ -31,7 +31,7 @@ class Band(NamedTuple):
 def normal_quantile(confidence_level: float, *, two_sided: bool = True, among: int = 1) -> float:
     """The quantile of the standard normal distribution that an interval reaches; of Bonferroni ``among`` several."""
     level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
-    return -float(ndtri((1.0 - level) / (among * (2.0 if two_sided else 1.0))))
+    return -float(special.ndtri((1.0 - level) / (among * (2.0 if two_sided else 1.0))))
 
 
 @one_blas_thread

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr
 
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, check_choice
+from cocensor._late import special
 from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
@@ -54,7 +54,7 @@ class Comparison:
             return float(min(1.0, 2.0 * tail / (drawn.size + 1.0)))
         if self.standard_error == 0:
             return 1.0 if self.difference == 0 else 0.0
-        return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))
+        return float(2.0 * special.ndtr(-abs(self.difference) / self.standard_error))
 
     def better(self, direction: Direction, confidence_level: float = 0.95) -> str | None:
         """The better one, where the interval of the difference leaves out 0; None where it does not."""

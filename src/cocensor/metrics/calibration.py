@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from cocensor._checks import BoolArray, FloatArray
+from cocensor._late import special
 from cocensor._newton import Derivatives, minimise
 from cocensor._notes import Note, noted
 from cocensor._numerics import log1mexp
@@ -174,7 +174,7 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
 
 def _near(distances: FloatArray, level: float) -> npt.NDArray[np.intp]:
     """Return the subjects whose distances are around a quantile, within Bofinger's width of its level."""
-    n, z = distances.size, float(ndtri(level))
+    n, z = distances.size, float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     half = n**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
     first = max(0, int(np.floor(n * (level - half))))
