@@ -83,8 +83,8 @@ def write_study(n: int, n_models: int, folder: Path) -> list[str]:
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.95)), 101)[1:]
     np.savetxt(folder / "times.txt", times)
     for name, sample in (("train", train), ("test", test)):
-        columns = (np.arange(n), sample.y.time, sample.y.event, sample.X)
-        _write(folder / f"{name}.csv", ["patient", "months", "died", *COVARIATES], *columns)
+        head = ["patient", "months", "died", *COVARIATES]
+        _write(folder / f"{name}.csv", head, np.arange(n), sample.y.time, sample.y.event, sample.X)
     predictions = []
     for k in KNOWN[:n_models]:
         curves = cc.CoxPH().fit(train.X[:, :k], train.y).survival(times, test.X[:, :k])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
 
 from cocensor._checks import FloatArray, Rows
 
@@ -88,3 +90,24 @@ class Linearised(Protocol):
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """The derivatives, part by part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Values by several metrics, each as functions of the weights at times of its own, as those of one."""
+
+    members: Sequence[tuple[EventWeights, Linearised]]
+
+    @property
+    def size(self) -> int:
+        """The number of all values: those of the first metric come first."""
+        return sum(values.size for _, values in self.members)
+
+    def parts(self, _: EventWeights) -> Iterator[Part]:
+        """Return the derivatives, metric by metric."""
+        start = 0
+        for status, values in self.members:
+            places = np.arange(start, start + values.size)
+            for part in values.parts(status):
+                yield part._replace(places=places[part.places])
+            start += values.size

@@ -414,9 +414,9 @@ class _IPCWWeights(EventWeights):
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject of the ``sample`` adds to scores by way of G."""
-        return self.pull_back_parts(functionals.parts(self))
+        return self.pull_back_parts(functionals.parts(self), functionals.size)
 
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back_parts(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject adds to several parts, whose uses of the hazard are added up first."""
         response, time_order = self.fitted.response, self.y.order
         if not response.steps.size:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -284,6 +284,8 @@ class EventWeights:
             raise ValueError("a status that was made by hand is known at its own times alone.")
         return self.at_times(TimeGrid.of(self.grid.sorted[columns]))
 
+    pulls_back_at_once: ClassVar[bool] = False
+
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
@@ -313,8 +315,11 @@ class EventWeights:
         """
         raise ValueError("the adjustment has no analytic influence function.")
 
-    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
-        """Return what each subject adds to several parts of the same values, each by the weights at some times."""
+    def pull_back_parts(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
+        """Return what each subject adds to several parts of the same values, each by the weights at some times.
+
+        Where an adjustment ``pulls_back_at_once``, parts are of any of so many values, by weights at any times.
+        """
         for part in parts:
             yield from part.status.pull_back(part.functionals)
 
