@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,20 @@ from cocensor._numerics import (
 )
 from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
-# Of the series around independence, in powers of θ².
-_EVEN = np.arange(2, 31, 2)
 _LOG_HALF = math.log(0.5)
+# Bernoulli's numbers B_2, B_4, …, B_30.
+_EVEN = np.arange(2, 31, 2)
+_BERNOULLI = np.array([1, -1, 1, -1, 5, -691, 7, -3617, 43867, -174611, 854513, -236364091, 8553103])
+_BERNOULLI = np.append(_BERNOULLI, [-23749461029, 8615841276005]) / (
+    [6, 30, 42, 30, 66, 2730, 6, 510, 798, 330, 138, 2730, 6, 870, 14322]
+)
+_OVER_FACTORIAL = _BERNOULLI / np.cumprod(np.arange(1.0, 31.0))[1::2]
+# log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!), and its derivatives.
+_SERIES = np.zeros(11)
+_SERIES[1], _SERIES[2::2] = -0.5, (_OVER_FACTORIAL / _EVEN)[:5]
+_LOG_G = [polyder(_SERIES, m).tolist() for m in range(3)]
+# τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
+_TAU_SERIES = 4.0 * _OVER_FACTORIAL / (_EVEN + 1)
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ class Frank(ArchimedeanCopula):
     def _tau(self) -> float:
         size = abs(self.theta)
         if size < 1.0:
-            return float(np.sum(_tau_series() * self.theta ** (_EVEN - 1.0)))
+            return float(np.sum(_TAU_SERIES * self.theta ** (_EVEN - 1.0)))
         # ∫₀^θ t/(e^t − 1) dt, with Li₂(e^{−θ}) = spence(1 − e^{−θ})
         integral = np.pi**2 / 6.0 + size * log1mexp(size) - special.spence(-np.expm1(-size))
         return float(np.sign(self.theta) * (1.0 - 4.0 / size * (1.0 - integral / size)))
@@ -160,9 +170,7 @@ def _log_g_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         inverse, reciprocal = 1.0 / np.expm1(z), 1.0 / z
         slope, curvature = inverse - reciprocal, reciprocal * reciprocal - inverse * (1.0 + inverse)
-    return series_where(near, z, _log_g_series()[1], slope), series_where(
-        near, z, _log_g_series()[2], curvature
-    )
+    return series_where(near, z, _LOG_G[1], slope), series_where(near, z, _LOG_G[2], curvature)
 
 
 @differentiable(_log_g_derivatives)
@@ -173,18 +181,4 @@ def _log_g(z: Any) -> Any:
     xp, size = namespace(z), abs(z)
     near = size < 0.1
     far = size if xp is np else xp.where(near, 1.0, size)  # of plain numbers 0/0 would raise
-    return series_where(near, z, _log_g_series()[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))
-
-
-@cache
-def _log_g_series() -> list[list[float]]:
-    """Return the coefficients of log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!) and of its two derivatives."""
-    series, even = np.zeros(11), _EVEN[:5]
-    series[1], series[even] = -0.5, special.bernoulli(10)[even] / (even * special.factorial(even))
-    return [polyder(series, m).tolist() for m in range(3)]
-
-
-@cache
-def _tau_series() -> FloatArray:
-    """Return the coefficients of τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!)."""
-    return np.asarray(4.0 * special.bernoulli(30)[_EVEN] / ((_EVEN + 1) * special.factorial(_EVEN)))
+    return series_where(near, z, _LOG_G[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))

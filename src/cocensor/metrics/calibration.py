@@ -362,24 +362,20 @@ def fit_cloglog(
     if not 0.0 < share < 1.0:
         return None
 
-    def value(point: FloatArray) -> float:
-        with np.errstate(all="ignore"):
-            hazard = np.exp(design @ point + offset)
-            loss = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
-        return loss if np.isfinite(loss) else np.inf
-
-    @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
+    @np.errstate(all="ignore")  # what is not finite ends the search
     def derivatives(point: FloatArray) -> Derivatives:
         hazard = np.exp(design @ point + offset)
+        loss = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
         of_event = _event_score(hazard)
         curvature = a * hazard - b * of_event * (1.0 - hazard - of_event)
         gradient = design.T @ (a * hazard - b * of_event) / total
-        return Derivatives(value(point), gradient, design.T @ (curvature[:, None] * design) / total)
+        hessian = design.T @ (curvature[:, None] * design) / total
+        return Derivatives(loss if np.isfinite(loss) else np.inf, gradient, hessian)
 
     constant = np.log(-np.log1p(-share)) - offset
     start = np.linalg.lstsq(design, np.broadcast_to(constant, a.shape), rcond=None)[0]
     optimum = minimise(
-        derivatives, value, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
+        derivatives, None, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
     )
     point, at = optimum.point, optimum.at
     if not np.isfinite(at.hessian).all() or _is_separated(at):
