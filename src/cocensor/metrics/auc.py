@@ -42,7 +42,7 @@ FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
 # A share of false alarms that the subjects give, up to rounding, is met.
 _ROUNDING = 1e-12
 # So many weights are taken at once.
-_AREA_ELEMENTS = 2**18
+_AREA_ELEMENTS = 2**20
 
 
 @dataclass(frozen=True)
