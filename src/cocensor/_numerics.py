@@ -322,6 +322,37 @@ def running_logsumexp(log_terms: FloatArray) -> FloatArray:
     return result
 
 
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function has another sign on its two sides, up to rounding, by Chandrupatla's method (1997).
+
+    scipy's would take longer to import than the evaluation of a small study.
+
+    >>> root(lambda x: x**2 - 2.0, 0.0, 2.0) == 2.0**0.5
+    True
+    """
+    a, b, at_a, at_b = low, high, function(low), function(high)
+    if at_a * at_b > 0.0:
+        raise ValueError(f"the function has one sign at {low:g} and at {high:g}.")
+    share = 0.5
+    for _ in range(500):
+        nearer, at_nearer = (a, at_a) if abs(at_a) < abs(at_b) else (b, at_b)
+        least = 2.0**-52 * abs(nearer) / abs(b - a) if a != b else 1.0
+        if at_nearer == 0.0 or least > 0.5:
+            break
+        x = a + min(max(share, least), 1.0 - least) * (b - a)
+        at_x = function(x)
+        # The root lies between a, the newest point, and b; c is the one before.
+        c, at_c = (a, at_a) if (at_x < 0.0) == (at_a < 0.0) else (b, at_b)
+        b, at_b = (b, at_b) if c == a else (a, at_a)
+        a, at_a = x, at_x
+        place, height = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        share = 0.5
+        if height**2 < place and (1.0 - height) ** 2 < 1.0 - place:
+            share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+    return float(nearer)
+
+
 def put_rows(table: FloatArray, rows: IntArray, values: FloatArray) -> None:
     """Set some rows of a table, all different: ``table[rows] = values``, but each row in one go."""
     if table.shape[1]:

@@ -262,7 +262,7 @@ class Table:
 
 
 def _as_numpy(values: nw.Series[Any]) -> npt.NDArray[Any]:
-    """Return a column as numpy has it; pyarrow's own way there imports pandas, which takes longer than a small study."""
+    """Return a column as numpy has it; not by pyarrow's own way, which imports pandas for longer than a study takes."""
     kind, native = values.dtype, values.to_native()
     if not values.implementation.is_pyarrow():
         return values.to_numpy()

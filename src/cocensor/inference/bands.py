@@ -43,8 +43,8 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
     The quantile of :math:`\max_s |Z_s|`, Z normal with the correlations of the estimates, over those with a positive
     variance. It lies between the pointwise quantile (all correlations 1) and Bonferroni's. It is exact for one
     estimate, else from draws with a fixed seed, to about 0.02: how often draws of single estimates lie beyond the
-    quantile, which is known, corrects for how often the largest does. ``rows`` (R, S) are any with :math:`\sum_r r r'` as
-    covariance. Columns with NaN or of 0 take no part; NaN where none does.
+    quantile, which is known, corrects for how often the largest does. ``rows`` (R, S) are any with
+    :math:`\sum_r r r'` as covariance. Columns with NaN or of 0 take no part; NaN where none does.
     """
     pointwise = normal_quantile(confidence_level)
     largest = np.abs(rows).max(axis=0, initial=0.0)

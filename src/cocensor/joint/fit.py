@@ -362,7 +362,9 @@ class JointProblem:
         if abs(tau - reached) <= _SHORT:
             # Margins go on along the polynomial through the nearest.
             gaps = np.subtract.outer(nearest, nearest) + np.eye(len(nearest))
-            shares = [np.prod((tau - np.delete(nearest, k)) / np.delete(gaps[k], k)) for k in range(len(nearest))]
+            shares = [
+                np.prod((tau - np.delete(nearest, k)) / np.delete(gaps[k], k)) for k in range(len(nearest))
+            ]
             point = np.array(shares) @ [on_the_way[at].point for at in nearest]
             if np.isneginf(self.likelihood.barrier_at(point)):  # a hazard would fall
                 point = start
