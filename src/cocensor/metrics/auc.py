@@ -43,6 +43,8 @@ FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
 _ROUNDING = 1e-12
 # So many weights are taken at once.
 _AREA_ELEMENTS = 2**20
+# Of so many neighbouring times one stands for all where there are many subjects.
+_STEP = 4
 
 
 @dataclass(frozen=True)
@@ -188,14 +190,21 @@ class MeanAUC:
         return shares, dict(zip(self.curves, by_sums, strict=True))
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """Yield the derivatives of the areas times their shares, and of these shares, for some times in each part."""
+        """Yield the derivatives of the areas times their shares, and of these shares, for some times in each part.
+
+        Of many subjects the areas at every fourth time stand for those around them: standard errors move by about 1 %.
+        """
         shares, by_sums = self._weights()
+        if not status.fit_in_one(n_held(2 * self.size)):
+            shares = _thinned(shares)
         for tile in status.tiles(n_held(self.size)):
             columns, gradients, own = tile.columns, list[DenseGradient](), list[FloatArray]()
             for name, predicted in self.predictions.items():
-                areas = self.known.get(name) or _areas(status, tile, predicted, derive=True)
-                alpha = shares[columns] * areas.event_free
-                beta = shares[columns] * areas.event + by_sums[name][columns]
+                areas = self.known.get(name) or _areas(
+                    status, tile, predicted, derive=True, at=shares[columns]
+                )
+                alpha, beta = shares[columns] * areas.event_free, shares[columns] * areas.event
+                beta += by_sums[name][columns]
                 gradients.append(DenseGradient(alpha, beta))
                 own.append(
                     np.einsum("ik,ik->i", tile.event_free, alpha) + np.einsum("ik,ik->i", tile.event, beta)
@@ -213,18 +222,33 @@ class _Areas(NamedTuple):
     event: FloatArray
 
 
-def _areas(status: EventWeights, tile: Tile, predictions: Predicted, *, derive: bool) -> _Areas:
-    """The AUC of a model at the times of a tile; neighbours at which it has the subjects in one order at once."""
+def _thinned(shares: FloatArray) -> FloatArray:
+    """Shares of times, those of neighbours added up at the one in their middle; few times keep theirs."""
+    if shares.size < 4 * _STEP:
+        return shares
+    centres = np.arange(_STEP // 2, shares.size, _STEP)
+    thinned = np.zeros_like(shares)
+    np.add.at(thinned, centres[np.minimum(np.arange(shares.size) // _STEP, centres.size - 1)], shares)
+    return thinned
+
+
+def _areas(
+    status: EventWeights, tile: Tile, predictions: Predicted, *, derive: bool, at: FloatArray | None = None
+) -> _Areas:
+    """The AUC of a model at the times of a tile, or where ``at`` is not 0; neighbours with one order at once."""
     size = tile.columns.stop - tile.columns.start
     values, shape = np.full(size, np.nan), (status.n, size) if derive else (0, 0)
     areas = _Areas(values, np.zeros(shape), np.zeros(shape))
     orders = [section.order for _, section in sections(status, tile, predictions)]
     width = max(1, _AREA_ELEMENTS // status.n)
-    for order, lot in groupby(range(len(orders)), orders.__getitem__):
-        at = list(lot)
-        for start in range(at[0], at[-1] + 1, width):
-            columns = slice(start, min(start + width, at[-1] + 1))
-            one = columns.start if columns.stop - columns.start == 1 else columns
+    wanted = range(len(orders)) if at is None else np.flatnonzero(at[: len(orders)]).tolist()
+    for order, lot in groupby(wanted, orders.__getitem__):
+        of_order = list(lot)
+        for start in range(0, len(of_order), width):
+            columns = of_order[start : start + width]
+            one: Any = columns
+            if columns[-1] - columns[0] == len(columns) - 1:  # neighbours
+                one = columns[0] if len(columns) == 1 else slice(columns[0], columns[-1] + 1)
             a, b = tile.event_free[:, one], tile.event[:, one]
             if derive:
                 areas.values[one], areas.event_free[:, one], areas.event[:, one] = linear_area(order, a, b)
