@@ -68,6 +68,7 @@ JOBS = (
     Job("joint", "benchmarks.joint", one_thread=True),
     Job("learners", "benchmarks.learners", one_thread=True),
     Job("demo", "benchmarks.demo"),
+    Job("everyday", "benchmarks.everyday", one_thread=True),
     Job("evaluation", "benchmarks.evaluation"),
     Job("growth", "benchmarks.growth --quick", one_thread=True),
     Job("stream", "benchmarks.stream --n 200000 --repeats 1", one_thread=True),

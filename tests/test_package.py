@@ -15,7 +15,7 @@ import cocensor
 from cocensor.adjustments.registry import needs_copula
 
 HEAVY = ["matplotlib", "pandas", "polars", "pyarrow", "plotly", "torch", "sksurv", "sklearn", "typer", "rich"]
-HEAVY += ["dask", "distributed", "scipy.optimize", "scipy.stats", "scipy.integrate"]
+HEAVY += ["dask", "distributed", "scipy", "narwhals"]
 
 
 def test_import_loads_nothing_heavy():
@@ -23,7 +23,10 @@ def test_import_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
     assert not loaded & set(HEAVY)
-    assert {"numpy", "narwhals"} <= loaded
+    # A few modules of numpy's compiler are beside it.
+    packages = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert {"cocensor", "numpy"} <= packages
+    assert len(packages) <= 8, packages
 
 
 def test_public_names_are_there_and_the_version_is_one():

@@ -14,9 +14,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+
+from cocensor._late import narwhals as nw
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_ndtr, ndtri_exp
+
+from cocensor._late import special
 
 Derivative = Any  # an array, a float, or None for a derivative that is 0 throughout
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -54,10 +55,10 @@ class Jet:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return NotImplemented
-        if ufunc in _DERIVATIVES:
+        if ufunc.__name__ in _DERIVATIVES:
             x = self.value
             value = ufunc(x)
-            return self.apply(value, *_DERIVATIVES[ufunc](x, value))
+            return self.apply(value, *_DERIVATIVES[ufunc.__name__](x, value))
         return _RULES[ufunc](*inputs) if ufunc in _RULES else NotImplemented
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -180,7 +181,7 @@ def _where(condition: npt.NDArray[np.bool_], a: Any, b: Any) -> Jet:
 
 def _logaddexp(a: Any, b: Any) -> Jet:
     gap = b - a
-    share = expit(gap.value)
+    share = special.expit(gap.value)
     return gap.apply(np.logaddexp(0.0, gap.value), share, share * (1.0 - share)) + a
 
 
@@ -200,14 +201,14 @@ def _of_ndtri_exp(x: Any, value: Any) -> tuple[Any, Any]:
 
 
 # Slope and curvature of a function of one argument, from the argument and the value.
-_DERIVATIVES: dict[Any, Callable[[Any, Any], tuple[Any, Any]]] = {
-    np.exp: lambda x, value: (value, value),
-    np.expm1: lambda x, value: (value + 1.0, value + 1.0),
-    np.log: lambda x, value: _of_logarithm(x),
-    np.log1p: lambda x, value: _of_logarithm(1.0 + x),
-    np.sqrt: lambda x, value: (0.5 / value, -0.25 / (value * x)),
-    log_ndtr: _of_log_ndtr,
-    ndtri_exp: _of_ndtri_exp,
+_DERIVATIVES: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
+    "exp": lambda x, value: (value, value),
+    "expm1": lambda x, value: (value + 1.0, value + 1.0),
+    "log": lambda x, value: _of_logarithm(x),
+    "log1p": lambda x, value: _of_logarithm(1.0 + x),
+    "sqrt": lambda x, value: (0.5 / value, -0.25 / (value * x)),
+    "log_ndtr": _of_log_ndtr,
+    "ndtri_exp": _of_ndtri_exp,
 }
 _RULES: dict[Any, Callable[..., Any]] = {
     np.add: lambda a, b: a + b if isinstance(a, Jet) else b + a,

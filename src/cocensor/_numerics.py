@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial.polynomial import polyder
-from scipy.special import expit, factorial
 
 from cocensor._checks import FloatArray, IntArray, Side, row_blocks
 from cocensor._jets import differentiable, value_of
+from cocensor._late import special
 from cocensor._namespaces import at_least, is_foreign, namespace, quiet
 
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
@@ -34,7 +34,7 @@ _BINS, _FEW_POINTS = 2**16, 1000
 _SEGMENT_WIDTH = 200.0
 # Power series around 0, and those of the first two derivatives.
 _ORDERS = np.arange(16.0)
-_EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m).tolist() for m in range(3)]
+_EXPM1_OVER = [polyder(1.0 / np.cumprod(_ORDERS + 1.0), m).tolist() for m in range(3)]
 _LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m).tolist() for m in range(3)]
 
 
@@ -203,8 +203,8 @@ def as_numbers(x: Any) -> Any:
 
 
 def _softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    share = expit(x)
-    return share, share * expit(-x)
+    share = special.expit(x)
+    return share, share * special.expit(-x)
 
 
 def _log1mexp_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -219,9 +219,9 @@ def _log_expm1_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _log_softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    share = expit(x)
+    share = special.expit(x)
     slope = np.where(x < -37.0, 1.0, share / softplus(np.maximum(x, -37.0)))
-    return slope, slope * (expit(-x) - slope)
+    return slope, slope * (special.expit(-x) - slope)
 
 
 def _over_derivatives(
@@ -320,6 +320,37 @@ def running_logsumexp(log_terms: FloatArray) -> FloatArray:
             result[part] = np.log(total) + scale
             carried = result[part.stop - 1]
     return result
+
+
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function has another sign on its two sides, up to rounding, by Chandrupatla's method (1997).
+
+    scipy's would take longer to import than the evaluation of a small study.
+
+    >>> root(lambda x: x**2 - 2.0, 0.0, 2.0) == 2.0**0.5
+    True
+    """
+    a, b, at_a, at_b = low, high, function(low), function(high)
+    if at_a * at_b > 0.0:
+        raise ValueError(f"the function has one sign at {low:g} and at {high:g}.")
+    share = 0.5
+    for _ in range(500):
+        nearer, at_nearer = (a, at_a) if abs(at_a) < abs(at_b) else (b, at_b)
+        least = 2.0**-52 * abs(nearer) / abs(b - a) if a != b else 1.0
+        if at_nearer == 0.0 or least > 0.5:
+            break
+        x = a + min(max(share, least), 1.0 - least) * (b - a)
+        at_x = function(x)
+        # The root lies between a, the newest point, and b; c is the one before.
+        c, at_c = (a, at_a) if (at_x < 0.0) == (at_a < 0.0) else (b, at_b)
+        b, at_b = (b, at_b) if c == a else (a, at_a)
+        a, at_a = x, at_x
+        place, height = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        share = 0.5
+        if height**2 < place and (1.0 - height) ** 2 < 1.0 - place:
+            share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+    return float(nearer)
 
 
 def put_rows(table: FloatArray, rows: IntArray, values: FloatArray) -> None:

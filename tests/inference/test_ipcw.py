@@ -156,7 +156,7 @@ def test_nobody_moves_g_where_nobody_is_censored(censoring):
     predictions = models(X)
     status = cc.IPCW(censoring=censoring).fit(y, X).weights(y, TIMES, X)
     functionals = asked(METRICS[0], status, predictions)
-    assert not list(status.pull_back(functionals.parts(status)))
+    assert not list(status.pull_back(functionals.parts(status), functionals.size))
     terms = (y.time[:, None] > TIMES) - predictions["table"].probabilities
     np.testing.assert_allclose(
         influence(status, functionals, y).test[:, 1:6], terms**2 - (terms**2).mean(axis=0), atol=1e-15

@@ -242,10 +242,10 @@ def test_what_is_pulled_back_comes_in_small_blocks(monkeypatch):
     status = fitted.weights(TEST.y, times)
     functionals = cc.metrics.IntegratedBrierScore().functionals(status, predictions)
     whole, parts = np.zeros((2, len(TEST.y), functionals.size))
-    for rows, values in status.pull_back(functionals.parts(status)):
+    for rows, values in status.pull_back(functionals.parts(status), functionals.size):
         whole[rows] += values
     monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", 300)
-    for rows, values in status.pull_back(functionals.parts(status)):
+    for rows, values in status.pull_back(functionals.parts(status), functionals.size):
         assert values.size <= 300
         parts[rows] += values
     np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-12)

@@ -41,7 +41,7 @@ def functionals(metric, status, models):
 
 def pulled_back(status, wanted):
     total = np.zeros((len(status.sample), wanted.size))
-    for rows, values in status.pull_back(wanted.parts(status)):
+    for rows, values in status.pull_back(wanted.parts(status), wanted.size):
         np.add.at(total, rows, values)
     return total
 

@@ -176,7 +176,7 @@ def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():
     refuses(lambda: Share().functionals(status, {"m": PREDICTED}), "'share'", "gradient")
     refuses(lambda: Share().functionals_over_time(status, {"m": PREDICTED}), "'share'", "gradient")
     refuses(lambda: status.sample, "influence")
-    refuses(lambda: status.pull_back(iter(())), "influence")
+    refuses(lambda: status.pull_back(iter(()), 1), "influence")
 
 
 @every_metric

@@ -110,7 +110,7 @@ def test_the_variance_is_made_of_own_parts_and_pulled_parts(judged, n):
 
     def take_apart(status, values, y, subsample):
         parts["d"], parts["psi"] = own_parts(status, values), np.zeros((200, values.size))
-        for rows, each in status.pull_back(values.parts(status)):
+        for rows, each in status.pull_back(values.parts(status), values.size):
             parts["psi"][rows] += each
 
     rows_of(judged, kept, n, take_apart)
@@ -132,7 +132,7 @@ def test_what_is_pulled_back_comes_in_small_blocks(judged, monkeypatch):
     kept, sizes = judged[3], []
 
     def measure(status, values, y, subsample):
-        sizes.extend(each.size for _, each in status.pull_back(values.parts(status)))
+        sizes.extend(each.size for _, each in status.pull_back(values.parts(status), values.size))
 
     rows_of(judged, kept, 500, measure)
     assert len(sizes) > 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
 
 from cocensor._checks import FloatArray, Rows
 
@@ -112,3 +114,24 @@ class Linearised(Protocol):
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
         """The derivatives, part by part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Values by several metrics, each as functions of the weights at times of its own, as those of one."""
+
+    members: Sequence[tuple[EventWeights, Linearised]]
+
+    @property
+    def size(self) -> int:
+        """The number of all values: those of the first metric come first."""
+        return sum(values.size for _, values in self.members)
+
+    def parts(self, _: EventWeights) -> Iterator[Part]:
+        """Return the derivatives, metric by metric."""
+        start = 0
+        for status, values in self.members:
+            places = np.arange(start, start + values.size)
+            for part in values.parts(status):
+                yield part._replace(places=places[part.places])
+            start += values.size

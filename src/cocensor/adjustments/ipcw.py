@@ -425,7 +425,7 @@ class _IPCWWeights(EventWeights):
             return np.zeros((rows.size, 0))
         return self.curves.covariates[rows] - self.curves.centre
 
-    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
         """Return what each subject of the ``sample`` adds by way of G: uses of the hazard are added up first."""
         response, time_order = self.fitted.response, self.y.order
         if not response.steps.size:

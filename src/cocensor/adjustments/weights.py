@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -329,6 +329,8 @@ class EventWeights:
             raise ValueError("a status that was made by hand is known at its own times alone.")
         return self.at_times(TimeGrid.of(self.grid.sorted[columns]))
 
+    pulls_back_at_once: ClassVar[bool] = False
+
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
@@ -356,16 +358,16 @@ class EventWeights:
         """Why intervals that rest on :meth:`pull_back` may be off."""
         return ()
 
-    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
         r"""Return what each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
 
         With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
         :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
         the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
         shrunk by 1 − ε, the derivative by ε (times the sampling weight of j, over their mean). Its mean over the sample
-        is 0. A score may come in several ``parts``, each by the weights at some of the times, which add up. Blocks come
-        in any order; a subject may come in several, which add up, or in none. An adjustment without an analytic
-        influence says so.
+        is 0. The ``parts`` of so many values, each by the weights at some of the times, add up; they are all of the same
+        values unless an adjustment ``pulls_back_at_once``. Blocks come in any order; a subject may come in several,
+        which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
 
@@ -391,17 +393,17 @@ class NothingFitted(EventWeights):
 
     sample = None
 
-    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
         """Return nothing: no subject adds anything."""
         yield from ()
 
 
-def pulled_back(weights: EventWeights, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+def pulled_back(weights: EventWeights, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
     """What each subject of the ``sample`` adds to scores; by weights times sampling weights, by the chain rule."""
     bare, factor = weights.bare, weights.factor
-    return (
-        weights.pull_back(parts) if bare is None else pulled_back(bare, (part.bare(factor) for part in parts))
-    )
+    if bare is None:
+        return weights.pull_back(parts, size)
+    return pulled_back(bare, (part.bare(factor) for part in parts), size)
 
 
 def cut_where_unknown(sample: Sample, grid: TimeGrid) -> tuple[IntArray, BoolArray]:

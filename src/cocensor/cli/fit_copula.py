@@ -7,12 +7,12 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import typer
 
 import cocensor as cc
 from cocensor._checks import check_choice, escaped
 from cocensor._json import plain
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.inputs import Outcomes, covariates_of

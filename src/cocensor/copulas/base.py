@@ -28,7 +28,7 @@ from cocensor._checks import (
 )
 from cocensor._jets import value_of
 from cocensor._namespaces import namespace
-from cocensor._numerics import log1mexp, open_uniform, scalar_like
+from cocensor._numerics import log1mexp, open_uniform, root, scalar_like
 from cocensor.data import StepFunction
 from cocensor.data.risk_table import MarginSteps
 
@@ -434,9 +434,7 @@ def log_cdf_by_symmetry(
 
 def root_in_theta(family: type[Copula], tau: float, lower: float, upper: float) -> float:
     """The θ between ``lower`` and ``upper`` at which a family without a closed form has Kendall's ``tau``."""
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda theta: family(theta).tau - tau, lower, upper, xtol=1e-300, rtol=1e-15))
+    return root(lambda theta: family(theta).tau - tau, lower, upper)
 
 
 def log_step(copula: Copula, start: Any, end: Any, y: Any) -> Any:

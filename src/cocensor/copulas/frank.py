@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyder
-from scipy.special import bernoulli, factorial, spence
 
 from cocensor._checks import FloatArray
 from cocensor._jets import differentiable
+from cocensor._late import special
 from cocensor._namespaces import namespace, quiet
 from cocensor._numerics import (
     as_numbers,
@@ -24,15 +24,20 @@ from cocensor._numerics import (
 )
 from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
-# log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!)
+_LOG_HALF = math.log(0.5)
+# Bernoulli's numbers B_2, B_4, …, B_30.
+_EVEN = np.arange(2, 31, 2)
+_BERNOULLI = np.array([1, -1, 1, -1, 5, -691, 7, -3617, 43867, -174611, 854513, -236364091, 8553103])
+_BERNOULLI = np.append(_BERNOULLI, [-23749461029, 8615841276005]) / (
+    [6, 30, 42, 30, 66, 2730, 6, 510, 798, 330, 138, 2730, 6, 870, 14322]
+)
+_OVER_FACTORIAL = _BERNOULLI / np.cumprod(np.arange(1.0, 31.0))[1::2]
+# log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!), and its derivatives.
 _SERIES = np.zeros(11)
-_SERIES[1] = -0.5
-_SERIES[2::2] = bernoulli(10)[2::2] / (np.arange(2, 11, 2) * factorial(np.arange(2, 11, 2)))
+_SERIES[1], _SERIES[2::2] = -0.5, (_OVER_FACTORIAL / _EVEN)[:5]
 _LOG_G = [polyder(_SERIES, m).tolist() for m in range(3)]
 # τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
-_LOG_HALF = math.log(0.5)
-_EVEN = np.arange(2, 31, 2)
-_TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
+_TAU_SERIES = 4.0 * _OVER_FACTORIAL / (_EVEN + 1)
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ class Frank(ArchimedeanCopula):
         if size < 1.0:
             return float(np.sum(_TAU_SERIES * self.theta ** (_EVEN - 1.0)))
         # ∫₀^θ t/(e^t − 1) dt, with Li₂(e^{−θ}) = spence(1 − e^{−θ})
-        integral = np.pi**2 / 6.0 + size * log1mexp(size) - spence(-np.expm1(-size))
+        integral = np.pi**2 / 6.0 + size * log1mexp(size) - special.spence(-np.expm1(-size))
         return float(np.sign(self.theta) * (1.0 - 4.0 / size * (1.0 - integral / size)))
 
     @classmethod

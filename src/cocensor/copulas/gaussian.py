@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
 
 from cocensor._checks import FloatArray, row_blocks
 from cocensor._jets import Jet, compose, value_of
+from cocensor._late import special
 from cocensor.copulas.base import Copula, log_cdf_by_symmetry
 
 # Gauss–Legendre quadrature on (−1, 1), and by how much an exponent may exceed its least value to be counted:
@@ -84,7 +84,7 @@ class Gaussian(Copula):
         at ρ = −1; in 1/w the integral is the same with a and b exchanged, from 0 to w(|ρ|). Every term is
         positive, so tails keep their relative accuracy.
         """
-        h, k = ndtri_exp(-x), ndtri_exp(-y)
+        h, k = special.ndtri_exp(-x), special.ndtri_exp(-y)
         a, b = np.abs(h - k), np.abs(h + k)
         size, larger = abs(self.theta), np.maximum(x, y)
         end = float(np.sqrt((1.0 - size) / (1.0 + size)))
@@ -99,21 +99,21 @@ class Gaussian(Copula):
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
         rho = self.theta
-        z_u, z_v = ndtri_exp(-x), ndtri_exp(-y)
+        z_u, z_v = special.ndtri_exp(-x), special.ndtri_exp(-y)
         # z_v − ρ z_u, without cancellation where ρ is near ±1
         gap = (z_v - z_u) + (1.0 - rho) * z_u if rho > 0 else (z_v + z_u) - (1.0 + rho) * z_u
-        return log_ndtr(gap / self._scale())
+        return special.log_ndtr(gap / self._scale())
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         rho, sign = self.theta, np.sign(self.theta)
-        z_u, z_v = ndtri_exp(-x), sign * ndtri_exp(-y)
+        z_u, z_v = special.ndtri_exp(-x), sign * special.ndtri_exp(-y)
         size = abs(rho)
         squared = size * (z_u - z_v) ** 2 / (1.0 - size) - 2.0 * z_u * z_v
         return -np.log(self._scale()) - size / (2.0 * (1.0 + size)) * squared
 
     def _log_normal_density(self, x: Any, y: Any) -> Any:
         """Log of the bivariate normal density at the quantiles, in the form that does not cancel for the sign of ρ."""
-        rho, h, k = self.theta, ndtri_exp(-x), ndtri_exp(-y)
+        rho, h, k = self.theta, special.ndtri_exp(-x), special.ndtri_exp(-y)
         square = (1.0 - rho) * (1.0 + rho)
         if rho > 0:
             exponent = (h - k) * (h - k) / (2.0 * square) + h * k / (1.0 + rho)
@@ -129,7 +129,7 @@ class Gaussian(Copula):
         return float(np.sin(0.5 * np.pi * tau))
 
     def _conditional_hazard(self, x: FloatArray, z: FloatArray) -> FloatArray:
-        return -log_ndtr(self.theta * ndtri_exp(-x) + self._scale() * ndtri_exp(-z))
+        return -special.log_ndtr(self.theta * special.ndtri_exp(-x) + self._scale() * special.ndtri_exp(-z))
 
     def _scale(self) -> Any:
         return np.sqrt((1.0 - self.theta) * (1.0 + self.theta))

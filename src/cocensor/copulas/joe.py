@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import psi, zeta
 
 from cocensor._checks import FloatArray
+from cocensor._late import special
 from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
 from cocensor.copulas.base import ArchimedeanCopula, root_in_theta
@@ -85,9 +85,9 @@ class Joe(ArchimedeanCopula):
         z = 2.0 / self.theta
         delta = z - 1.0
         if abs(delta) > 0.25:
-            return float(1.0 - z * (psi(z + 1.0) - psi(2.0)) / delta)
+            return float(1.0 - z * (special.psi(z + 1.0) - special.psi(2.0)) / delta)
         k = np.arange(1, 31)
-        return float(1.0 - z * np.sum(zeta(k + 1.0, 2.0) * (-delta) ** (k - 1)))
+        return float(1.0 - z * np.sum(special.zeta(k + 1.0, 2.0) * (-delta) ** (k - 1)))
 
     @classmethod
     def _theta_from_tau(cls, tau: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from cocensor._checks import FloatArray, as_table, naming, to_numpy
+from cocensor._late import narwhals as nw
 from cocensor.data.curves import after_start
 from cocensor.data.ids import row_labels
 from cocensor.data.predictions import (

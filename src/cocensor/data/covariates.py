@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +19,7 @@ from cocensor._checks import (
     refuse_column,
     to_numpy,
 )
+from cocensor._late import narwhals as nw
 from cocensor.data.tables import Table
 
 

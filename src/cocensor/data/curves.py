@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_times, as_vector, naming, refuse_column, spelled
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor.data.ids import Ids, count_from, is_numbered, rows_by_file_label, rows_by_id
 from cocensor.data.interpolation import Tail

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-import narwhals as nw
-
 from cocensor._checks import naming
+from cocensor._late import narwhals as nw
 from cocensor._notes import noted
 from cocensor.data.tables import INDEX, Table, repeated
 

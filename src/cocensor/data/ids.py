@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import IntArray, naming, spelled
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 
 #: One number for each id, the same for ids that are the same, and for no others.

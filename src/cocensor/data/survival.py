@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields
 from inspect import signature
 from typing import Any, Literal, Self
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -33,6 +32,7 @@ from cocensor._checks import (
     spelled,
     to_numpy,
 )
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor._numerics import in_bins
 from cocensor.data.dates import from_dates, from_follow_up

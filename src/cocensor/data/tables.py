@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -31,6 +30,7 @@ from cocensor._checks import (
     refuse_column,
     spelled,
 )
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor.data.dates import UNITS, as_date, check_date_format, from_dates, from_follow_up
 from cocensor.data.ids import row_labels
@@ -136,7 +136,7 @@ class Table:
             return values
         if is_category(kind):
             return np.array(values.to_list(), dtype=object)
-        return (values.cast(nw.Float64) if kind.is_decimal() else values).to_numpy()
+        return _as_numpy(values.cast(nw.Float64) if kind.is_decimal() else values)
 
     def values(self, column: Any) -> npt.NDArray[Any]:
         """Return a column as numpy has it, without missing values."""
@@ -211,7 +211,11 @@ class Table:
             schema = self.data.schema
             if {schema[column] for column in columns} in ({nw.Float32()}, {nw.Float64()}):
                 others = set(self.columns) - set(columns)
-                values = (self.data.drop(*others) if others else self.data).to_numpy()
+                chosen = self.data.drop(*others) if others else self.data
+                if chosen.implementation.is_pyarrow():
+                    values = np.column_stack([_as_numpy(column) for column in chosen.iter_columns()])
+                else:
+                    values = chosen.to_numpy()
                 if values.dtype.kind == "f" and np.isfinite(values.min()) and np.isfinite(values.max()):
                     return values
         return np.column_stack([self.numbers(column) for column in columns])
@@ -255,6 +259,22 @@ class Table:
 
     def _spells_number(self, text: str) -> bool:
         return bool(NUMBER.fullmatch(text.replace(self.decimal, ".")))
+
+
+def _as_numpy(values: nw.Series[Any]) -> npt.NDArray[Any]:
+    """Return a column as numpy has it; not by pyarrow's own way, which imports pandas for longer than a study takes."""
+    kind, native = values.dtype, values.to_native()
+    if not values.implementation.is_pyarrow():
+        return values.to_numpy()
+    if is_text(kind):
+        return np.array(values.to_list(), dtype=object)
+    if not is_number(kind) or (values.null_count() and kind == nw.Boolean):
+        return values.to_numpy()
+    if values.null_count():
+        native = values.cast(nw.Float64).fill_null(float("nan")).to_native()
+    numbers = native.cast("uint8") if kind == nw.Boolean else native
+    parts = np.concatenate([np.from_dlpack(part) for part in numbers.chunks or [numbers.combine_chunks()]])
+    return parts.astype(bool) if kind == nw.Boolean else parts
 
 
 def _missing_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

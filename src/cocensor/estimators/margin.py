@@ -8,7 +8,6 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from cocensor._checks import (
     FloatArray,
@@ -20,6 +19,7 @@ from cocensor._checks import (
     check_number,
     refuse_first,
 )
+from cocensor._late import special
 from cocensor._numerics import hazard_from_survival, lookup, scalar_like
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.copulas.base import log_step
@@ -110,7 +110,7 @@ class MarginEstimator:
         survival, variance = np.asarray(self.predict(t)), np.asarray(self.variance(t))
         if not self.copula.is_independence:
             warn_of_ties(t, survival - np.asarray(self._dropouts_first()(t)), np.sqrt(variance))
-        z = float(ndtri(0.5 + 0.5 * level))
+        z = float(special.ndtri(0.5 + 0.5 * level))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_survival = np.log(survival)
             spread = z * np.sqrt(variance) / (survival * -log_survival)

@@ -13,10 +13,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, as_vector, check_choice, check_number, refuse_first
+from cocensor._late import special
+from cocensor._numerics import root
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.estimates import ConfidenceInterval
 
@@ -293,8 +294,6 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
     w is the width of the ignorance interval, s the larger standard error of its two ends. From 1.96 (no width) to
     1.645 (a wide interval, where the true value can only be near one end) at 95 %.
     """
-    from scipy.optimize import brentq  # late: it takes a moment
-
     lowest = normal_quantile(confidence_level, two_sided=False)
     if np.isnan(standard_error):
         return float("nan")
@@ -303,9 +302,9 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
     share = width / standard_error if width else 0.0
 
     def excess(c: float) -> float:
-        return float(ndtr(c + share) - ndtr(-c)) - confidence_level
+        return float(special.ndtr(c + share) - special.ndtr(-c)) - confidence_level
 
-    return float(brentq(excess, lowest - 1e-6, normal_quantile(confidence_level) + 1e-6))
+    return root(excess, lowest - 1e-6, normal_quantile(confidence_level) + 1e-6)
 
 
 def check_range(low: float, high: float, points: Sequence[float]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr
 
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, check_choice
+from cocensor._late import special
 from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
@@ -56,7 +56,7 @@ class Comparison:
             return float(min(1.0, 2.0 * tail / (drawn.size + 1.0)))
         if self.standard_error == 0:
             return 1.0 if self.difference == 0 else 0.0
-        return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))
+        return float(2.0 * special.ndtr(-abs(self.difference) / self.standard_error))
 
     def relation(self, margin: float = 0.0, confidence_level: float = 0.95) -> Relation:
         """What the interval says of the two, given a margin of relevance; the first that applies.

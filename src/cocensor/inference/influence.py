@@ -277,11 +277,12 @@ def _gathered(status: EventWeights, values: Linearised, fit: _Fit) -> tuple[Floa
             test[:, part.places] += fit.of_test.sums(own, part.functionals.size)
             yield part
 
-    for places, lot in groupby(values.parts(status), _places):
+    all_parts = values.parts(status)
+    for places, lot in [(None, all_parts)] if status.pulls_back_at_once else groupby(all_parts, _places):
         parts = counted(lot)
         if pulled is not None:
             at, size = (slice(None), values.size) if places is None else (places, len(places))
-            pulled[:, at] += fit.of_sample.sums(pulled_back(status, parts), size)
+            pulled[:, at] += fit.of_sample.sums(pulled_back(status, parts, size), size)
         deque(parts, maxlen=0)  # whatever nothing was pulled back of
     if pulled is not None and not np.all(np.abs(pulled) < _LARGEST):
         raise ValueError(

@@ -48,8 +48,8 @@ _HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
 _UNITS = 4.0
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.3
-# Up to this stride the optimum is sought at once, from where the two before it point to.
-_SHORT = 0.12
+# Up to this stride the optimum is sought at once, from where so many before it point to.
+_SHORT, _ON_THE_WAY = 0.12, 4
 # From where a fit to other weights has ended it is a few steps; where it is more, they creep along the barrier.
 _FEW_STEPS = 6
 # About so many go first, of at least twice as many subjects.
@@ -357,13 +357,15 @@ class JointProblem:
         # A copy: another thread may add to what is fitted.
         fitted = self._optima[family].copy().items()
         on_the_way = {0.0: self.independence} | {t: at for t, at in fitted if tau and 0.0 < t / tau < 1.0}
-        nearest = sorted(on_the_way, key=abs)[-2:]
+        nearest = sorted(on_the_way, key=abs)[-_ON_THE_WAY:]
         reached, start = nearest[-1], on_the_way[nearest[-1]].point
         if abs(tau - reached) <= _SHORT:
-            point = start
-            if len(nearest) == 2:  # margins go on as between the nearest two
-                slope = (start - on_the_way[nearest[0]].point) / (reached - nearest[0])
-                point = start + slope * (tau - reached)
+            # Margins go on along the polynomial through the nearest.
+            gaps = np.subtract.outer(nearest, nearest) + np.eye(len(nearest))
+            shares = [
+                np.prod((tau - np.delete(nearest, k)) / np.delete(gaps[k], k)) for k in range(len(nearest))
+            ]
+            point = np.array(shares) @ [on_the_way[at].point for at in nearest]
             if np.isneginf(self.likelihood.barrier_at(point)):  # a hazard would fall
                 point = start
             optimum = self._minimised(family, point, fixed=copula.theta)

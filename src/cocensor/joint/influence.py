@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor._newton import Minimum
 from cocensor.joint.after_dropout import LaterSlopes
@@ -26,8 +28,9 @@ from cocensor.joint.settings import Link
 # Of the weight of the barrier, what tells of an active constraint.
 _ACTIVE = 0.3
 
-#: By how much each score gains where a subject is event-free at a time rather than not: blocks of the scores' models.
-Gains = Callable[[Rows, slice], Iterator[FloatArray]]
+#: How much some scores of one model gain where subjects are event-free at times rather than not: which scores, the
+#: gains, and what the times count in each of the scores.
+Gains = Callable[[Rows, slice], Iterator[tuple[IntArray, FloatArray, FloatArray]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class JointInfluence:
     optimum: Minimum
     model: JointModel
 
-    @property
+    @cached_property
     def held(self) -> bool:
         r"""Whether the barrier holds the optimum, so that a constraint is active.
 
@@ -92,56 +95,75 @@ def parameter_gradient(
     X: FloatArray,
     groups: list[tuple[Rows, IntArray]],
     gains: Gains,
-    n_models: int,
-    time_weights: FloatArray,
+    n_times: int,
+    n_scores: int,
+    width: int,
 ) -> tuple[FloatArray, FloatArray]:
     """The derivatives of scores, by way of q, by the parameters of a joint model and by the shares of hazard ratios.
 
-    Parameters are in the units of the data, θ last unless it was fixed; scores are the models' for each column of the
-    weights of times. ``groups`` are subjects with the first time at which each has a q.
+    Parameters are in the units of the data, θ last unless it was fixed. ``groups`` are subjects with the first time at
+    which each has a q, and ``width`` is the most scores that ``gains`` gives at once.
     """
-    n_times, size = time_weights.shape
-    n_scores, free = n_models * size, not model.theta_fixed
+    free = not model.theta_fixed
     margins = [_Margin(margin, X, n_scores) for margin in (model.event, model.dropout)]
     of_theta = np.zeros((int(free), n_scores))
     of_shares = np.zeros((0 if q.ratio is None else q.ratio.shares.size, n_scores))
 
-    def gained(rows: Rows, cut: IntArray, columns: slice) -> Iterator[tuple[slice, FloatArray]]:
-        """The scores of each model, and what they gain at the times that subjects have."""
-        wanted = cut[:, None] <= np.arange(columns.start, n_times)
-        for m, gain in enumerate(gains(rows, columns)):
-            yield slice(m * size, (m + 1) * size), gain * wanted
-
     for rows, cuts in groups:
         # Who was there at the end of the study under a ratio has a q that hangs on both hazards from then on.
         later = q.later if rows.size and q.ended[rows[0]] else None
-        for part in row_blocks(rows.size, n_times if later is None else later.n_steps * size):
+        n_held = max(n_times, n_scores) if later is None else later.n_steps * width
+        for part in row_blocks(rows.size, n_held):
             block, cut = rows[part], cuts[part]
             columns = slice(int(cut.min()), n_times)
             if columns.start >= n_times:
                 continue
-            t, weights = q.t[columns], time_weights[columns]
+            t = q.t[columns]
             if later is None:
                 at_times, at_own_times, by_theta = q.slopes(block, columns, free=free)
-                for scores, gain in gained(block, cut, columns):
-                    margins[0].at_common_times(block, t, gain * at_times, weights, scores)
-                    for margin, own_t, slope in at_own_times:
-                        margins[margin].at_own_time(block, own_t, (gain * slope) @ weights, scores)
+                common = _AtCommonTimes(t, block.size, n_scores)
+                own = np.zeros((len(at_own_times), block.size, n_scores))
+                for scores, gain, weights in gains(block, columns):
+                    common.add(gain * at_times, weights, scores)
+                    for (_, _, slope), sums in zip(at_own_times, own, strict=True):
+                        sums[:, scores] = (gain * slope) @ weights
                     if by_theta is not None:
                         of_theta[0, scores] += np.sum((gain * by_theta) @ weights, axis=0)
+                margins[0].add(block, t, common.by_time, common.relative, common.drift)
+                for (margin, own_t, _), sums in zip(at_own_times, own, strict=True):
+                    margins[margin].at_own_time(block, own_t, sums)
                 continue
+            wanted = cut[:, None] <= np.arange(columns.start, n_times)
             slopes = LaterSlopes(later, block, columns)
             log_nodes = log_or_zero(slopes.nodes)
-            for scores, gain in gained(block, cut, columns):
+            for scores, gain, weights in gains(block, columns):
+                gain = gain * wanted
                 before, by_shares = slopes.before(gain, weights)
                 of_shares[:, scores] += by_shares
                 for gathered, by_t, (at_nodes, at_a) in zip(margins, slopes.at_times, before, strict=True):
-                    gathered.at_common_times(block, t, gain * by_t, weights, scores)
+                    common = _AtCommonTimes(t, block.size, scores.size)
+                    common.add(gain * by_t, weights, slice(None))
+                    gathered.add(block, t, common.by_time, common.relative, common.drift, scores)
                     by_time, relative = at_nodes.sum(axis=1), at_nodes.sum(axis=0)
                     drift = np.einsum("k,kif->if", log_nodes, at_nodes)
                     gathered.add(block, slopes.nodes, by_time, relative, drift, scores)
                     gathered.at_own_time(block, q.c[block], at_a, scores)
     return np.concatenate((*(margin.gradient for margin in margins), of_theta)), of_shares
+
+
+class _AtCommonTimes:
+    """Derivatives of scores by log cumulative hazards of subjects at the same times, summed up by time and subject."""
+
+    def __init__(self, t: FloatArray, n_rows: int, n_scores: int) -> None:
+        self._log_t = log_or_zero(t)[:, None]
+        self.by_time = np.zeros((t.size, n_scores))
+        self.relative, self.drift = np.zeros((2, n_rows, n_scores))
+
+    def add(self, values: FloatArray, weights: FloatArray, scores: Any) -> None:
+        """Set those of some scores from derivatives (rows, times), by what the times count in each."""
+        self.by_time[:, scores] = (np.ones(len(values)) @ values)[:, None] * weights
+        self.relative[:, scores] = values @ weights
+        self.drift[:, scores] = values @ (weights * self._log_t)
 
 
 class _Margin:
@@ -151,15 +173,7 @@ class _Margin:
         self.margin, self.X = margin, X
         self.gradient = np.zeros((margin.coef.size + margin.beta.size + margin.gamma.size, size))
 
-    def at_common_times(
-        self, rows: Rows, t: FloatArray, values: FloatArray, weights: FloatArray, scores: slice
-    ) -> None:
-        """Add derivatives (rows, times) of what the ``weights`` of the times make some of the scores."""
-        by_time = (np.ones(rows.size) @ values)[:, None] * weights
-        drift = values @ (weights * log_or_zero(t)[:, None])
-        self.add(rows, t, by_time, values @ weights, drift, scores)
-
-    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice) -> None:
+    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: Any = slice(None)) -> None:
         """Add derivatives at one time for each subject."""
         values = np.where((t > 0)[:, None], values, 0.0)
         self.add(rows, t, values, values, values * log_or_zero(t)[:, None], scores)
@@ -171,7 +185,7 @@ class _Margin:
         by_time: FloatArray,
         relative: FloatArray,
         drift: FloatArray,
-        scores: slice,
+        scores: Any = slice(None),
     ) -> None:
         """Add sums over subjects by time; and over times by subject, plain and times log t."""
         if not self.margin.basis.present:

@@ -124,7 +124,7 @@ class Metric(ABC):
         Whether a model must predict survival curves; if not, one risk score per subject will do.
     single_times : {"never", "only", "also"}
         Whether single times (``at`` of :func:`evaluate`) ask for it: never; it has values at such alone; or these
-        come beside its value over all times.
+        come in place of its value over all times, or beside it among the default metrics.
     profile_labels : pair of str or None
         What the curve behind a value runs over, and what it shows.
     profile_range : pair of float

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from cocensor._checks import BoolArray, FloatArray
+from cocensor._late import special
 from cocensor._newton import Derivatives, minimise
 from cocensor._notes import Note, noted
 from cocensor._numerics import log1mexp, quantile
@@ -174,7 +174,7 @@ def linear_distance(smooth: SmoothCalibration, section: Section, level: float | 
 
 def _near(distances: FloatArray, level: float, weight: FloatArray) -> npt.NDArray[np.intp]:
     """Return the subjects whose distances are around a quantile, within Bofinger's width of its level."""
-    total, z = float(weight.sum()), float(ndtri(level))
+    total, z = float(weight.sum()), float(special.ndtri(level))
     density, effective = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi), total**2 / float(weight @ weight)
     half = effective**-0.2 * (4.5 * density**4 / (2.0 * z * z + 1.0) ** 2) ** 0.2
     order = np.argsort(distances)
@@ -366,24 +366,20 @@ def fit_cloglog(
     if not 0.0 < share < 1.0:
         return None
 
-    def value(point: FloatArray) -> float:
-        with np.errstate(all="ignore"):
-            hazard = np.exp(design @ point + offset)
-            loss = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
-        return loss if np.isfinite(loss) else np.inf
-
-    @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
+    @np.errstate(all="ignore")  # what is not finite ends the search
     def derivatives(point: FloatArray) -> Derivatives:
         hazard = np.exp(design @ point + offset)
+        loss = float((a @ hazard - b @ np.where(b == 0, 0.0, log1mexp(hazard))) / total)
         of_event = _event_score(hazard)
         curvature = a * hazard - b * of_event * (1.0 - hazard - of_event)
         gradient = design.T @ (a * hazard - b * of_event) / total
-        return Derivatives(value(point), gradient, design.T @ (curvature[:, None] * design) / total)
+        hessian = design.T @ (curvature[:, None] * design) / total
+        return Derivatives(loss if np.isfinite(loss) else np.inf, gradient, hessian)
 
     constant = np.log(-np.log1p(-share)) - offset
     start = np.linalg.lstsq(design, np.broadcast_to(constant, a.shape), rcond=None)[0]
     optimum = minimise(
-        derivatives, value, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
+        derivatives, None, start, tolerance=1e-20, slack=1e-13, hopeless=_is_separated, max_iter=60
     )
     point, at = optimum.point, optimum.at
     if not np.isfinite(at.hessian).all() or _is_separated(at):

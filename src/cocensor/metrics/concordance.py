@@ -18,10 +18,14 @@ from cocensor.adjustments.gradient import DenseGradient, Functionals, Part
 from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.metrics.base import Metric, MetricValue, Models, Scored, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.warnings import CensoringWarning
+
+# Of so many neighbouring times one stands for all, in errors of many subjects.
+_STEP = 4
 
 
 @dataclass(frozen=True)
@@ -75,23 +79,29 @@ class Concordance(Metric):
     def evaluate_linearised(self, status: EventWeights, predictions: Models) -> Scored:
         """The values, and these as functions of the weights."""
         refuse_until(status.valid_until, status.grid)
-        sums = np.zeros((len(predictions), 2))
-        for steps in _steps(status):
-            taken = steps.of_once if len(predictions) == 1 else steps.of
-            for m, predicted in enumerate(predictions.values()):
-                order = self._order(status, steps, predicted)
-                sums[m] += order.pair_sums(taken, steps.size)
+        sums = self._sums(status, predictions, status.grid.sorted)
         values = {
             name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
             for name, (ordered, pairs) in zip(predictions, sums, strict=True)
         }
-        return values, _Moves(self, predictions, sums)
+        return values, _Moves(self, predictions, sums, status.grid.sorted)
 
-    def _order(self, status: EventWeights, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
+    def _sums(self, status: EventWeights, predictions: Models, times: FloatArray) -> FloatArray:
+        """The sums over pairs in the order of events, and all, of each model, whose risks are up to the ``times``."""
+        sums = np.zeros((len(predictions), 2))
+        for steps in _steps(status):
+            taken = steps.of_once if len(predictions) == 1 else steps.of
+            for m, predicted in enumerate(predictions.values()):
+                order = self._order(status, steps, predicted, times)
+                sums[m] += order.pair_sums(taken, steps.size)
+        return sums
+
+    def _order(
+        self, status: EventWeights, steps: _Steps, predictions: Predicted, times: FloatArray
+    ) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
-        times = status.grid.sorted
         if self.time_dependent:
-            return OrdersByColumn(predictions.marker(times[steps.tile.columns], slice(None)))
+            return OrdersByColumn(predictions.marker(status.grid.sorted[steps.tile.columns], slice(None)))
         key = "risk" if isinstance(predictions, RiskScores) else times.tobytes()
         return orders_of(predictions).of(key, lambda: one_risk(predictions, times))
 
@@ -328,24 +338,36 @@ class _Moves:
     metric: Concordance
     predictions: Models
     sums: FloatArray
+    times: FloatArray
 
     @property
     def size(self) -> int:
         return len(self.predictions)
 
     def parts(self, status: EventWeights) -> Iterator[Part]:
-        """Yield the derivatives for some steps in each part; the time before the first of them is in it too."""
+        """Yield the derivatives for some steps in each part; the time before the first of them is in it too.
+
+        Of many subjects they are those at every fourth time, which moves standard errors by less than 1 %.
+        """
+        times, sums = status.grid.sorted, self.sums
+        if (
+            not status.fit_in_one(n_held(self.size))
+            and status.at_times is not None
+            and times.size >= 4 * _STEP
+        ):
+            status = status.at_times(TimeGrid.of(times[(times.size - 1) % _STEP :: _STEP]))
+            sums = self.metric._sums(status, self.predictions, self.times)
         for steps in _steps(status, n_held(self.size)):
             columns = slice(max(steps.tile.columns.start - 1, 0), steps.tile.columns.stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
             for m, predicted in enumerate(self.predictions.values()):
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
                 gradients.append(gradient)
-                if not self.sums[m, 1] > 0:
+                if not sums[m, 1] > 0:
                     own[:, m] = np.nan
                     continue
-                order = self.metric._order(status, steps, predicted)
-                for rows, share, by_a, by_b, presence in _by_weights(steps, order, *self.sums[m]):
+                order = self.metric._order(status, steps, predicted, self.times)
+                for rows, share, by_a, by_b, presence in _by_weights(steps, order, *sums[m]):
                     for total, values in (gradient.event_free, by_a), (gradient.event, by_b):
                         both = values if share == 1.0 else total.take(rows, axis=0) + share * values
                         put_rows(total, rows, both)

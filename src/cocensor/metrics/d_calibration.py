@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-from scipy.special import chdtrc
 
 from cocensor._checks import FloatArray, Rows, check_whole, row_blocks
+from cocensor._late import special
 from cocensor._numerics import pool_starts
 from cocensor.adjustments import EventWeights
 from cocensor.adjustments.gradient import Functionals, LazyGradient
@@ -291,7 +291,7 @@ def _test(
     used = variances > _NO_VARIANCE * variances[-1]
     statistic = float(((gap @ pooled @ directions[:, used]) ** 2 / variances[used]).sum())
     df = int(used.sum())
-    return {"statistic": statistic, "df": df, "pvalue": float(chdtrc(df, statistic))}
+    return {"statistic": statistic, "df": df, "pvalue": float(special.chdtrc(df, statistic))}
 
 
 def _null_covariance(

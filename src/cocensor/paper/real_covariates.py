@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -21,6 +20,7 @@ from cocensor._checks import (
     check_number,
     check_whole,
 )
+from cocensor._late import narwhals as nw
 from cocensor._numerics import open_uniform
 from cocensor.copulas import Copula, Independence
 from cocensor.data import Survival

@@ -12,12 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
 from cocensor._checks import IntArray, listed, refuse_column, row_blocks
+from cocensor._late import narwhals as nw
 from cocensor.data.files import refusing
 from cocensor.data.ids import Identified
 from cocensor.data.tables import Table, repeated

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, as_tuple, check_choice, naming, refuse_column
+from cocensor._late import narwhals as nw
 from cocensor._notes import Note, noted
 from cocensor.data import Predictions, Survival
 from cocensor.data.covariates import Covariates, read_covariates

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, as_vector, check_length, read_only
+from cocensor._late import narwhals as nw
 from cocensor.copulas import Copula
 from cocensor.data import Survival
 from cocensor.estimators import CoxPH

@@ -100,7 +100,7 @@ class Evaluation:
         """The names of the metrics."""
         return tuple(metric.name for metric in self.data.metrics)
 
-    @property
+    @cached_property
     def primary(self) -> str:
         """The adjustment that answers come from unless another is named.
 
@@ -335,6 +335,7 @@ class Evaluation:
         hazard_ratios: Any = None,
         hazard_ratio_by: Any = None,
         plausible: Any = None,
+        metrics: str | Sequence[str] | None = None,
         benchmarks: CovariateBenchmarks | None = None,
         progress: Progress | None = None,
     ) -> Sensitivity:
@@ -363,6 +364,9 @@ class Evaluation:
             numbers in ``x_test``, or "reason", the default where ``y_test`` names at least two.
         plausible : (float, float), optional
             From which to which τ the dependence is held plausible; by default from -0.2 to 0.2.
+        metrics : str or sequence of str, optional
+            Names of those of the evaluation to score by, by default all; the first of them is the one of the verdict. One
+            metric takes a fraction of the time of all default ones. A report shows all.
         benchmarks : CovariateBenchmarks, optional
             What :meth:`benchmarks` returned, if it was called already.
         progress : callable, optional
@@ -391,7 +395,14 @@ class Evaluation:
         given = {name: value for name, value in arguments.items() if value is not None}
         checked = vars(SensitivityPlan.of(**given))
         plan = replace(self.plan.sensitivity, **{name: checked[name] for name in given})
-        return sensitivity(self, plan, hazard_ratio_by, benchmarks, progress)
+        evaluation = self
+        if metrics is not None:
+            names = [metrics] if isinstance(metrics, str) else metrics
+            chosen = tuple(metric_of(self, name, argument="metrics") for name in names)
+            if not chosen:
+                raise ValueError("metrics is empty: at least one is needed, or None for all.")
+            evaluation = replace(self, data=replace(self.data, metrics=chosen))
+        return sensitivity(evaluation, plan, hazard_ratio_by, benchmarks, progress)
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
         """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.study.sensitivity.Bounds`.

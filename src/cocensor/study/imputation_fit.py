@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
 
 from cocensor._cached import cached_property
 from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, frame_of_rows
 from cocensor._json import finite
+from cocensor._late import special
 from cocensor._numerics import pool_starts
 from cocensor._views import view
 from cocensor.adjustments import Fitted
@@ -71,7 +71,7 @@ class FitCells:
 
         The model was fitted to the same outcomes, which takes degrees of freedom away: the test is conservative.
         """
-        return float(chdtrc(self.df, self.statistic)) if self.df else np.nan
+        return float(special.chdtrc(self.df, self.statistic)) if self.df else np.nan
 
     @property
     def misfit(self) -> float:
@@ -96,7 +96,8 @@ class FitCells:
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """95 % limits for the ratio of observed to expected, as of a Poisson number; NaN where nothing is expected."""
-        lower, upper = np.nan_to_num(chdtri(2 * self.observed, 0.975)), chdtri(2 * self.observed + 2, 0.025)
+        lower = np.nan_to_num(special.chdtri(2 * self.observed, 0.975))
+        upper = special.chdtri(2 * self.observed + 2, 0.025)
         return lower / (2 * self._divisor), upper / (2 * self._divisor)
 
     @property

@@ -267,18 +267,18 @@ def _metrics(
         metrics = (*metrics[:1], *there, *metrics[1:]) if n_curves > 1 else (*there, *metrics)
     if at and at[-1] > horizon.time:
         raise ValueError(f"at must not pass {horizon.time:g}, {horizon.reason}, but has {at[-1]:g}.")
-    wanted = at_single_times(metrics, at)
+    wanted = at_single_times(metrics, at, beside=plan.default_metrics)
     able, left_out = _scorable(wanted, data, refused, plan.default_metrics)
     notes += left_out
     return tuple(by.in_unit(plan.time_axis.unit) for by in able)
 
 
-def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Metric, ...]:
-    """The metrics, with those that take single times at each of these; all that have no other value alone there."""
+def at_single_times(metrics: Sequence[Metric], at: Sequence[float], *, beside: bool) -> tuple[Metric, ...]:
+    """The metrics, with those that take single times at each of these, alone or ``beside`` another value."""
     placed = list[Metric]()
     for by in metrics:
         times = at if takes_single_times(by) else ()
-        if not times or by.single_times == "also":
+        if not times or (beside and by.single_times == "also"):
             placed.append(by)
         placed += [by.at_time(t) for t in times if by.at_time(t) not in metrics]
     check_differ(placed)

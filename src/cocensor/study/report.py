@@ -53,6 +53,9 @@ class Report:
     decision_curves: Mapping[tuple[str, float], dict[str, DecisionCurve]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.sensitivity is not None and self.sensitivity.evaluation.metrics != self.evaluation.metrics:
+            names = ", ".join(self.sensitivity.evaluation.metrics)
+            raise ValueError(f"sensitivity must have all metrics of the evaluation, but has {names}.")
         bounds: Any = self.bounds
         bounds = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
         benchmarks = self.benchmarks or (self.sensitivity and self.sensitivity.benchmarks)

@@ -102,7 +102,7 @@ def evaluate(
         The last of them is the horizon, and a note says where it would have been without.
     at : float or array-like, optional
         Single times, on the grid or not: metrics at single times, such as ``"brier"``, are scored at each, instead of
-        at the last time, and are called "brier at 12"; ``"auc"`` is scored at each beside its mean over time. For
+        at the last time, and are called "brier at 12"; so is ``"auc"``, whose mean is over time. For
         ``metrics="default"`` it is by default the quartiles of the observed event times, and a note says which.
     horizon : "t_max", number or {"at_risk": share}, optional
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to

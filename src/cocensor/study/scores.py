@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -11,11 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Progress
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
-from cocensor.adjustments.gradient import Linearised
+from cocensor.adjustments.gradient import Linearised, Together
 from cocensor.adjustments.samples import Resample
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid
@@ -243,6 +245,21 @@ def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
     return list(dict.fromkeys(said))
 
 
+@dataclass(frozen=True, eq=False)
+class _Pending:
+    """Values by a metric of some models, ``read`` under a status, whose errors are to be computed."""
+
+    metric: Metric
+    status: EventWeights
+    read: Mapping[str, Predicted]
+    linearised: Linearised | None
+
+    @cached_property
+    def functionals(self) -> Linearised:
+        """The values as functions of the weights."""
+        return self.linearised or self.metric.functionals(self.status, self.read)
+
+
 class Scoring:
     """Scores under one adjustment as they come in, with the reasons for those that do not."""
 
@@ -255,6 +272,7 @@ class Scoring:
         self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in data.metrics}
         #: By fit, the hazard ratio of dropouts at the latest time that is scored; NaN where it is not known.
         self._hazard_ratios: list[float] = []
+        self._pending: list[_Pending] = []
 
     def onto(self, before: AdjustmentScores, *, batched: bool = False, **changes: Any) -> AdjustmentScores:
         """Return the scores, with what they rest on; rows of their errors by batches of subjects if wanted."""
@@ -298,6 +316,7 @@ class Scoring:
                     latest = grid.last
                     ratio = np.nan if status.hazard_ratio is None else status.hazard_ratio
             self._evaluate(metric, fitted, able, status)
+        self._add_errors()
         if latest > -np.inf:
             self._hazard_ratios.append(ratio)
 
@@ -337,28 +356,41 @@ class Scoring:
             values = {name: value for name, value in values.items() if name not in undefined}
             linearised = None
         if self.data.confidence_level is not None and values:
-            self._add_errors(metric, status, {name: read[name] for name in values}, linearised)
+            self._pending.append(_Pending(metric, status, {name: read[name] for name in values}, linearised))
+            if not status.pulls_back_at_once:
+                self._add_errors()
         if REFERENCE in values:
             self.reference[metric.name] = values.pop(REFERENCE)
         self.values[metric.name] |= values
 
-    def _add_errors(
-        self, metric: Metric, status: EventWeights, read: Mapping[str, Predicted], how: Linearised | None
-    ) -> None:
-        """Add the errors of the values of some models, or why they are not known."""
-        try:
-            if status.n < 2:
-                raise ValueError("a single subject gives no standard error.")
-            how = how or metric.functionals(status, read)
-            subsample = self.subsample_for(metric, list(read))
-            influences = influence(status, how, self.data.samples.y_test, subsample)
-        except ValueError as error:
-            self._unknown[metric.name] |= dict.fromkeys(read, str(error))
-            why = noted("no_interval", adjustment=self.adjustment, why=str(error))
-            self.notes += [why.on(model=name) for name in read if name != REFERENCE]
-            return
-        self.notes += [note.on(adjustment=self.adjustment) for note in status.interval_caveats]
-        self._influences[metric.name] |= {name: influences[m] for m, name in enumerate(read)}
+    def _add_errors(self) -> None:
+        """Add the errors of the values that wait for them, of all at once where they can be, or why there are none."""
+        pending, self._pending = self._pending, []
+        with suppress(ValueError):
+            if len(pending) > 1 and not any(self.subsample_for(own.metric, list(own.read)) for own in pending):
+                together = [(own.status, own.functionals) for own in pending]
+                joint = influence(pending[0].status, Together(together), self.data.samples.y_test)
+                start = 0
+                for own in pending:
+                    self._add_influences(own, joint[start : start + len(own.read)])
+                    start += len(own.read)
+                return
+        for own in pending:
+            try:
+                if own.status.n < 2:
+                    raise ValueError("a single subject gives no standard error.")
+                subsample = self.subsample_for(own.metric, list(own.read))
+                self._add_influences(
+                    own, influence(own.status, own.functionals, self.data.samples.y_test, subsample)
+                )
+            except ValueError as error:
+                self._unknown[own.metric.name] |= dict.fromkeys(own.read, str(error))
+                why = noted("no_interval", adjustment=self.adjustment, why=str(error))
+                self.notes += [why.on(model=name) for name in own.read if name != REFERENCE]
+
+    def _add_influences(self, own: _Pending, influences: Influence) -> None:
+        self.notes += [note.on(adjustment=self.adjustment) for note in own.status.interval_caveats]
+        self._influences[own.metric.name] |= {name: influences[m] for m, name in enumerate(own.read)}
 
     def add_missing(self, models: Iterable[str], why: Note) -> None:
         """Note why models have no score, once for all if all have none for one reason."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, Rows, check_choice
+from cocensor._checks import FloatArray, IntArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
 from cocensor._numerics import by_weight, hazard_from_log
@@ -54,6 +56,8 @@ class _ImputedByJoint(EventWeights):
     z: FloatArray
     q: Conditional
 
+    pulls_back_at_once = True
+
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
@@ -72,13 +76,13 @@ class _ImputedByJoint(EventWeights):
         """A cumulative hazard that only the constraint keeps from falling."""
         return (noted("hazard_kept_from_falling"),) if self.fitted.joint.influence.held else ()
 
-    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
         """Follow the chain rule from q to the parameters of the joint model, and from there to the sample."""
         influence = self.fitted.joint.influence
         sums: list[FloatArray] = []
-        for part in parts:
-            if isinstance(part.status, _ImputedByJoint):  # at times before all censorings nothing is imputed
-                added = part.status._parameter_gradient(influence.model, part.functionals)
+        for status, lot in groupby(parts, attrgetter("status")):
+            if isinstance(status, _ImputedByJoint):  # at times before all censorings nothing is imputed
+                added = status._parameter_gradient(influence.model, list(lot), size)
                 sums = [one + other for one, other in zip(sums, added, strict=True)] if sums else [*added]
         if not sums:
             return
@@ -89,18 +93,20 @@ class _ImputedByJoint(EventWeights):
             yield np.arange(len(shares)), shares @ by_shares
 
     def _parameter_gradient(
-        self, model: JointModel, functionals: Functionals
+        self, model: JointModel, parts: Sequence[Part], size: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return derivatives by the parameters of the joint model, and by the shares of hazard ratios."""
 
-        def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
-            for gradient in functionals.gradients:
-                block = gradient.of_subjects(rows).part(columns)
-                yield block.event_free - block.event
+        def gains(rows: Rows, columns: slice) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+            for _, functionals, places in parts:
+                of_models = np.arange(size)[places].reshape(len(functionals.gradients), -1)
+                for gradient, scores in zip(functionals.gradients, of_models, strict=True):
+                    block = gradient.of_subjects(rows).part(columns)
+                    yield scores, block.event_free - block.event, functionals.time_weights[columns]
 
         imputed = [modelled.in_order for modelled in self.modelled]
-        n_models = len(functionals.gradients)
-        return parameter_gradient(model, self.q, self.z, imputed, gains, n_models, functionals.time_weights)
+        sizes = self.grid.sorted.size, size, max(part.functionals.time_weights.shape[1] for part in parts)
+        return parameter_gradient(model, self.q, self.z, imputed, gains, *sizes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -319,7 +325,7 @@ class JointFit:
         weight = by_weight(counts, self.problem.likelihood.weight)
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
-    @property
+    @cached_property
     def influence(self) -> JointInfluence:
         """The influence of the sample on the model, or a refusal that says why it is not known."""
         if self.problem is None or self.optimum is None or self.problem.parent is not None:

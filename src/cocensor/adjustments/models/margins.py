@@ -124,7 +124,7 @@ class _ImputedFromMargins(EventWeights):
         with np.errstate(all="ignore"):
             return rows, copula.log_cross_ratio_hazard(x, y)
 
-    def pull_back(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+    def pull_back(self, parts: Iterator[Part], size: int) -> Iterator[tuple[Rows, FloatArray]]:
         r"""Return what each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance

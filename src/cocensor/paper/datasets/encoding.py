@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-import narwhals as nw
 import numpy as np
 
 from cocensor._checks import FloatArray, as_frame, check_choice, spelled
+from cocensor._late import narwhals as nw
 
 Scaling = Literal["standard", "minmax"] | None
 

@@ -25,7 +25,7 @@ from cocensor._checks import (
 )
 from cocensor._json import plain
 from cocensor._notes import Note, noted
-from cocensor._numerics import by_weight
+from cocensor._numerics import by_weight, root
 from cocensor._parallel import one_blas_thread
 from cocensor._views import view
 from cocensor.data import Sample, Survival
@@ -401,8 +401,6 @@ class CovariateBenchmarks:
 
         Infinite where no multiple up to 100 does: the covariate has no effect beyond noise, or varies too little.
         """
-        from scipy.optimize import brentq  # late: it takes a moment
-
         size = abs(check_number(tau, "tau", lower=-1.0, upper=1.0))
         if size == 0.0:
             return 0.0
@@ -410,7 +408,7 @@ class CovariateBenchmarks:
         if not size <= sizes.max():
             return inf
         first = int(np.argmax(sizes >= size))
-        return float(brentq(lambda times: abs(self._multiple(times)) - size, grid[first - 1], grid[first]))
+        return root(lambda times: abs(self._multiple(times)) - size, grid[first - 1], grid[first])
 
     def hidden(self, taus: Iterable[float]) -> dict[float, float]:
         """By τ the hazard ratio per standard deviation of a hidden factor that induces it: `hidden_hazard_ratio`."""

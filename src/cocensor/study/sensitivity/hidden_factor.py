@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import FloatArray, IntArray, check_number
-from cocensor._numerics import by_weight
+from cocensor._numerics import by_weight, root
 
 # Nodes of the integral over a normal factor, in the logarithm of its distance from 0: on this scale the trapezoidal
 # rule converges geometrically, however strong the factor.
@@ -101,15 +101,13 @@ def hidden_hazard_ratio(tau: float) -> float:
     >>> [round(hidden_hazard_ratio(tau), 2) for tau in (0.0, 0.1, 0.2, 0.4, 0.5, -0.5)]
     [1.0, 1.64, 2.19, 4.21, 6.63, 6.63]
     """
-    from scipy.optimize import brentq  # late: it takes a moment
-
     size = abs(check_number(tau, "tau", lower=-1.0, upper=1.0))
     if size == 0.0:
         return 1.0
     if _normal_tau(_MOST, _MOST) <= size:
         return inf
     # tanh² is at most the square of its argument, so that τ is at most half the squared log hazard ratio.
-    return exp(brentq(lambda effect: _normal_tau(effect, effect) - size, sqrt(2.0 * size) * 0.99, _MOST))
+    return exp(root(lambda effect: _normal_tau(effect, effect) - size, sqrt(2.0 * size) * 0.99, _MOST))
 
 
 def _normal_tau(on_event: float, on_dropout: float) -> float:

@@ -130,7 +130,7 @@ def _metrics(evaluation: Evaluation) -> str:
     metrics: list[Any] = list(evaluation.data.metrics)
     bare = tuple(dict.fromkeys(by if by.at is None else replace(by, at=None) for by in metrics))
     at = evaluation.data.at
-    if at and at_single_times(bare, at) == evaluation.data.metrics:
+    if at and at_single_times(bare, at, beside=False) == evaluation.data.metrics:
         return f"[{', '.join(map(_metric, bare))}], at={list(at)!r}"
     return f"[{', '.join(map(_metric, metrics))}]"
 

@@ -23,7 +23,7 @@ _EXACT = ("at", "time")
 def embedded(content: Any) -> str:
     """JSON as gzip in Base64, the same text for the same content; ``scripts/numbers.js`` reads it."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    return b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
+    return b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
 def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
