@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
 from cocensor._checks import check_choice, check_whole
@@ -12,6 +12,7 @@ from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings
+from cocensor.adjustments.models.learned import Learned
 from cocensor.adjustments.models.margins import ImputationFromMargins
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
@@ -22,7 +23,7 @@ from cocensor.joint.settings import resolve_family
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
 #: How the imputation model reads predictions where it is given everything.
-_SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
+_SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True, learned="auto")
 Given = Literal["covariates", "prediction", "predictions", "everything"]
 _GIVEN = ("covariates", "prediction", "predictions", "everything")
 
@@ -131,6 +132,7 @@ class Imputation(JointSettings, Adjustment):
     score_df: int | None = None
     time_varying: bool | None = None
     shrink: bool | None = None
+    learned: Learned | None = None
     hazard_ratio: Any = None
 
     def __post_init__(self) -> None:
@@ -140,6 +142,11 @@ class Imputation(JointSettings, Adjustment):
             if getattr(self, setting.name) is None:
                 object.__setattr__(self, setting.name, getattr(default, setting.name))
         check_whole(self.score_df, "score_df")
+        if not isinstance(self.learned, bool):
+            check_choice(self.learned, "learned", ("auto",))
+        if self.learned and not {"predictions", "everything"} & set(self.given):
+            rule = "learned must be False unless the predictions of all models are given beside covariates"
+            raise ValueError(f"{rule}, but is {self.learned!r}.")
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
         if self.tail is not None:
             check_choice(self.tail, "tail", ("last",))
@@ -207,7 +214,7 @@ class Imputation(JointSettings, Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, x, folds = sample.y, sample.x, sample.folds
+        y, x = sample.y, sample.x
         if not self.given:
             return ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
@@ -224,8 +231,8 @@ class Imputation(JointSettings, Adjustment):
         n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
             few = [noted("few_dropouts", n=n_dropouts)]
-            seen = Survival(y.time, y.event, ~y.event)
-        design, notes = imputation_design(covariates, predictions, seen, recipe, folds)
+            seen = Survival.trusted(y.time, y.event, ~y.event, labels=y.labels)
+        design, notes = imputation_design(replace(sample, y=seen, x=covariates), predictions, recipe)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
         return ImputationFromJoint(self, fit, y, design, (*notes, *few))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,8 +76,9 @@ class Samples:
             return adjustment
         needs = adjustment.needs
         by_test = needs & {"prediction", "predictions"}
-        sample = self.test if by_test or self.train is None else self.train
-        if "covariates" in needs and not by_test and sample is self.test and sample.x is None:
+        test = self.test if self.train is None else replace(self.test, train=self.train)
+        sample = test if by_test or self.train is None else self.train
+        if "covariates" in needs and not by_test and sample is test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
         with one_blas_thread:
             return adjustment.fit_to(sample, predictions if by_test else {})

@@ -126,7 +126,8 @@ def usable_samples(
     tables: dict[str, Covariates] = {}
     if parts and covariates is not None:
         try:
-            chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
+            read = [(sample.x, x) for sample, x, _ in parts]
+            chosen = chosen_covariates(covariates, read, incomplete=reading == given_all)
             tables = {x: table for (_, x, _), table in zip(parts, chosen, strict=True)}
         except ValueError:
             if reading or covariates != "all":
