@@ -11,6 +11,7 @@ import pytest
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WeightLoad, WholeSample
+from cocensor.data import Sample
 from cocensor.data.border import as_predictions
 from cocensor.data.predictions import RiskScores
 from cocensor.data.times import TimeGrid
@@ -238,7 +239,7 @@ def test_a_prediction_of_0_or_1_gets_the_extremes_of_the_subjects_fitted_to():
     y, _, predictions = subjects(8)
     fitted = cc.Imputation("predictions").fit(y, None, predictions)
     certain = cc.Predictions(predictions["a"].times, np.tile([[0.0], [1.0]], (1, 20)))
-    matrix = fitted.design.matrix_of(2, None, {"a": certain, "b": predictions["b"][:2]})
+    matrix = fitted.design.matrix_of(Sample(y[:2]), {"a": certain, "b": predictions["b"][:2]})
     at = fitted.design.columns.index(next(each for each in fitted.design.columns if " a " in each))
     own = fitted.design.matrix[:, at]
     np.testing.assert_array_equal(matrix[:, at], [own.max(), own.min()])

@@ -64,7 +64,9 @@ class Covariates:
 
     def missing(self, k: int) -> BoolArray:
         """Who has no value in column ``k``."""
-        return self.places_among([""], k) == 0 if k in self.levels else np.isnan(self.values[:, k])
+        if k not in self.levels:
+            return np.isnan(self.values[:, k])
+        return self.places_among([""], k) == 0 if "" in self.levels[k] else np.zeros(len(self), dtype=bool)
 
     def of_columns(self, columns: Sequence[int]) -> Covariates:
         """Return some of the columns, by number."""
@@ -145,12 +147,10 @@ class Encoding:
         _check_size(table, name)
         levels = {k: table.levels_seen(k) for k in table.levels}
         lowest, largest = _extremes(table.values)
+        if not incomplete:
+            check_complete(table, name)
         n_missing = {k: int(table.missing(k).sum()) for k in range(lowest.size)}
         n_missing = {k: n for k, n in n_missing.items() if n}
-        if n_missing and not incomplete:
-            k = next(iter(n_missing))
-            lacks = f"column {table.labels[k]!r} has none in row {int(np.argmax(table.missing(k)))}"
-            raise ValueError(f"{name} must have a value for every subject, but {lacks}.")
         sources = list[tuple[int, str | None]]()
         for k in range(lowest.size):
             if k in levels:
@@ -189,6 +189,8 @@ class Encoding:
         """Return the columns of the model, for any subjects with the same covariates."""
         table = as_covariates(x, name, incomplete=self.means is not None)
         _check_size(table, name)
+        if self.means is None:
+            check_complete(table, name)
 
         def refuse(wanted: str, has: Any) -> NoReturn:
             raise ValueError(f"{name} must have {wanted}, as in the fit, but has {has}.")
@@ -235,6 +237,13 @@ def _check_size(table: Covariates, name: str) -> None:
         k = int(np.argmax(reached > _LARGEST))
         has = f"column {table.labels[k]!r} reaches {reached[k]:g}"
         raise ValueError(f"{name} must have values of moderate size, but {has}: use another unit.")
+
+
+def check_complete(table: Covariates, name: str, go_on: str = "") -> None:
+    """Refuse covariates that lack a value."""
+    for k, label in enumerate(table.labels):
+        for row in np.flatnonzero(table.missing(k))[:1]:
+            raise ValueError(f"{name}: column {label!r} has no value in row {row}{go_on}.")
 
 
 def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -298,7 +307,10 @@ def chosen_covariates(
         else read_covariates(own, [own.columns[k] for k in chosen], incomplete=incomplete)
         for own in tables
     ]
-    check_alike(read[::-1], [name for _, name in reversed(parts)], _GO_ON)
+    names = [name for _, name in parts]
+    check_alike(read[::-1], names[::-1], _GO_ON)
+    for table, name in zip(() if incomplete else read, names, strict=False):
+        check_complete(table, name, _GO_ON)
     if named is None and len(chosen) == widths[0]:
         return read
     labels = tuple(named[k] if named else f"x{k}" for k in chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from zlib import crc32
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from cocensor._checks import FloatArray, IntArray, spelled
+from cocensor._checks import BoolArray, FloatArray, IntArray, spelled
 from cocensor._notes import Note, noted
 from cocensor._numerics import GOLDEN, splitmix64
 from cocensor.data import Sample
@@ -44,29 +44,24 @@ class LearnedScores:
     With H the Nelson–Aalen estimate, events are counts of mean :math:`H(t_i) e^{f(x_i)}`: f maximises their Poisson
     likelihood, which is that of proportional hazards. Subjects belong to folds by a hash of their label, or else of
     their values, and the score of a subject is that of the trees which were fitted without its fold. This holds for
-    any subjects, so that one score serves those fitted to and all others.
+    any subjects, so that one score serves those fitted to and all others. Subjects without labels whose values are the
+    same are dealt out to the folds, and all have the mean of their scores.
     """
 
     columns: tuple[Numbers | Categories, ...]
     #: By kind and fold, the trees and their log mean rate.
     trees: Mapping[tuple[WhichMargin, int], tuple[Any, float]]
+    #: The keys of more than one subject, in order, and of how many.
+    copies: tuple[Keys, IntArray]
 
     @classmethod
     def of(cls, test: Sample, learned: Learned) -> tuple[LearnedScores, FloatArray, tuple[Note, ...]]:
         """Learn from a sample, together with its training sample, and return the scores of its subjects by kind."""
-        from sklearn.ensemble import (
-            HistGradientBoostingRegressor,
-        )  # late: it takes longer than all of the library
-
         samples = [test] if test.train is None or test.train.x is None else [test, test.train]
         table = Covariates.joined([as_covariates(sample.x, "x_test", incomplete=True) for sample in samples])
-        keys = np.concatenate([_keys(sample) for sample in samples])
-        fold = np.concatenate([_folds(sample) for sample in samples])
-        order = np.argsort(keys, kind="stable")
+        keys, fold, order, copies = _dealt(samples)
         columns, notes = _columns(table)
         matrix = _coded(columns, table)
-        categorical = [isinstance(column, Categories) for column in columns]
-        options = {**_TREES, "max_features": min(1.0, _MOST_COLUMNS / len(columns)), "random_state": 0}
         trees: dict[tuple[WhichMargin, int], tuple[Any, float]] = {}
         for kind in KINDS:
             happened = np.concatenate([getattr(sample.y, kind) for sample in samples])
@@ -78,17 +73,10 @@ class LearnedScores:
             exposed = exposure[order] > 0
             for k in range(_FOLDS):
                 rows = order[exposed & (fold[order] != k)][:_MOST_SUBJECTS]
-                weight, count = exposure[rows], happened[rows]
-                if not count.any():
-                    continue
-                boosting = HistGradientBoostingRegressor(
-                    loss="poisson", early_stopping=False, categorical_features=categorical, **options
-                )
-                with threadpool_limits(1, "openmp"):
-                    boosting.fit(matrix[rows], count / weight, sample_weight=weight)
-                trees[kind, k] = boosting, float(np.log(count.sum() / weight.sum()))
-        scores = cls(columns, trees)
-        return scores, scores._predicted(matrix[: len(test)], fold[: len(test)]), tuple(notes)
+                if happened[rows].any():
+                    trees[kind, k] = _boosted(columns, matrix[rows], happened[rows], exposure[rows])
+        scores = cls(columns, trees, copies)
+        return scores, scores._predicted(matrix[: len(test)], keys[: len(test)]), tuple(notes)
 
     @property
     def kinds(self) -> list[WhichMargin]:
@@ -98,16 +86,62 @@ class LearnedScores:
     def of_subjects(self, sample: Sample) -> FloatArray:
         """The scores of any subjects, one column for each kind."""
         table = as_covariates(sample.x, "x_test", incomplete=True)
-        return self._predicted(_coded(self.columns, table), _folds(sample))
+        return self._predicted(_coded(self.columns, table), _keys(sample)[0])
 
-    def _predicted(self, matrix: FloatArray, fold: IntArray) -> FloatArray:
+    def _predicted(self, matrix: FloatArray, keys: Keys) -> FloatArray:
+        several, counts = self.copies
+        n = np.ones(keys.size, dtype=np.intp)
+        if several.size:
+            at = np.minimum(np.searchsorted(several, keys), several.size - 1)
+            n = np.where(several[at] == keys, counts[at], 1)
         scores = np.zeros((len(matrix), len(self.kinds)))
         with threadpool_limits(1, "openmp"):
             for (kind, k), (boosting, level) in self.trees.items():
-                rows = np.flatnonzero(fold == k)
+                place = ((np.uint64(k + _FOLDS) - keys % np.uint64(_FOLDS)) % np.uint64(_FOLDS)).astype(
+                    np.intp
+                )
+                in_fold = (n - place + _FOLDS - 1) // _FOLDS
+                rows = np.flatnonzero(in_fold)
                 if rows.size:
-                    scores[rows, self.kinds.index(kind)] = np.log(boosting.predict(matrix[rows])) - level
+                    share = in_fold[rows] / n[rows]
+                    own = np.log(boosting.predict(matrix[rows])) - level
+                    scores[rows, self.kinds.index(kind)] += share * own
         return scores
+
+
+def _boosted(
+    columns: Sequence[Numbers | Categories], matrix: FloatArray, happened: BoolArray, exposure: FloatArray
+) -> tuple[Any, float]:
+    """Return trees for the rate of what happened, and the logarithm of its mean."""
+    from sklearn.ensemble import (
+        HistGradientBoostingRegressor,
+    )  # late: it takes longer than all of the library
+
+    boosting = HistGradientBoostingRegressor(
+        loss="poisson",
+        early_stopping=False,
+        categorical_features=[isinstance(column, Categories) for column in columns],
+        max_features=min(1.0, _MOST_COLUMNS / len(columns)),
+        random_state=0,
+        **_TREES,
+    )
+    with threadpool_limits(1, "openmp"):
+        boosting.fit(matrix, happened / exposure, sample_weight=exposure)
+    return boosting, float(np.log(happened.sum() / exposure.sum()))
+
+
+def _dealt(samples: Sequence[Sample]) -> tuple[Keys, IntArray, IntArray, tuple[Keys, IntArray]]:
+    """Return keys and folds of the subjects of samples, their order by key, and the keys that several have."""
+    parts = [_keys(sample) for sample in samples]
+    keys = np.concatenate([key for key, _ in parts])
+    by_values = np.concatenate([np.full(key.size, of_values) for key, of_values in parts])
+    order = np.lexsort((np.concatenate([sample.y.dropout for sample in samples]), keys))
+    own, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
+    place = (np.arange(keys.size) - np.repeat(first, counts)) * by_values[order]
+    fold = np.empty(keys.size, dtype=np.intp)
+    fold[order] = (keys[order] + place.astype(np.uint64)) % np.uint64(_FOLDS)
+    several = (counts > 1) & by_values[order][first]
+    return keys, fold, order, (own[several], counts[several])
 
 
 def _exposure(sample: Sample, kind: WhichMargin) -> FloatArray:
@@ -117,31 +151,18 @@ def _exposure(sample: Sample, kind: WhichMargin) -> FloatArray:
     return until[np.searchsorted(steps.times, sample.y.time, side="right")]
 
 
-def _keys(sample: Sample) -> Keys:
-    """A number for each subject by its cluster, its label or, where it has neither, its outcome and covariates."""
+def _keys(sample: Sample) -> tuple[Keys, bool]:
+    """A number for each subject, by its cluster or label, or else by its values, and whether it is by values."""
     labels = sample.y.labels if sample.cluster is None else sample.cluster
     if not (labels is None or is_numbered(labels)):
         texts = (spelled(label).encode() for label in np.asarray(labels).tolist())
-        return splitmix64(np.array([crc32(text) for text in texts], dtype=np.uint64) * GOLDEN)
+        return splitmix64(np.array([crc32(text) for text in texts], dtype=np.uint64) * GOLDEN), False
     table, key = as_covariates(sample.x, "x_test", incomplete=True), sample.y.event.astype(np.uint64)
     hashed = {k: np.array([crc32(level.encode()) for level in levels]) for k, levels in table.levels.items()}
     values = (hashed[k][table.codes(k)] if k in hashed else x for k, x in enumerate(table.values.T))
     for column in (sample.y.time, *values):
         key = splitmix64(key * GOLDEN + (np.ascontiguousarray(column, dtype=float) + 0.0).view(np.uint64))
-    return key
-
-
-def _folds(sample: Sample) -> IntArray:
-    """The fold of each subject; those whose values are the same are dealt out, unless they share a label."""
-    keys = _keys(sample)
-    place = np.zeros(keys.size, dtype=np.uint64)
-    labels = sample.y.labels if sample.cluster is None else sample.cluster
-    if labels is None or is_numbered(labels):
-        order = np.argsort(keys, kind="stable")
-        first = np.append(True, keys[order][1:] != keys[order][:-1])
-        start = np.maximum.accumulate(np.where(first, np.arange(keys.size), 0))
-        place[order] = (np.arange(keys.size) - start).astype(np.uint64)
-    return ((keys % np.uint64(_FOLDS) + place) % np.uint64(_FOLDS)).astype(np.intp)
+    return key, True
 
 
 # --- covariates as trees take them ----------------------------------------------------------------------
