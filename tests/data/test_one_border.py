@@ -243,20 +243,20 @@ def test_covariates_that_lack_values_have_the_same_scores_by_every_door(tmp_path
         frame.loc[frame.index[::7], "age"] = np.nan
         frame.loc[frame.index[::5], "stage"] = None
     asked = {**ASKED, "adjustments": "imputation"}
-    curves = {"m": (TIMES, study.curves)}
-    expected = numbers_of(cc.evaluate(curves, study.y, study.test[x], **asked))
-    assert all(map(np.isfinite, expected.values()))
+    curves, y = {"m": (TIMES, study.curves)}, outcomes(study.test)
+    expected = scores(numbers_of(cc.evaluate(curves, y, study.test[x], **asked)))
+    assert np.isfinite(expected["imputation"])
     test = study.test.drop(columns=["grade", "site", "smokes"])
-    others = [numbers_of(cc.evaluate(curves, study.y, pl.from_pandas(test[x]), **asked))]
+    others = [scores(numbers_of(cc.evaluate(curves, y, pl.from_pandas(test[x]), **asked)))]
     model = in_two_files(curve_frame(study.curves), tmp_path / "m")
     scan = cc.scan_parquet(in_two_files(test, tmp_path / "test"), {"m": model}, **doors.OUTCOME, covariates=x)
     others += [
-        numbers_of(scan.evaluate(**asked)),
-        numbers_of(scan.evaluate(**asked, n_kept=100, n_fit=len(test))),
+        scores(numbers_of(scan.evaluate(**asked))),
+        scores(numbers_of(scan.evaluate(**asked, n_kept=100, n_fit=len(test)))),
     ]
     for other in others:
         assert other == pytest.approx(expected, rel=1e-9)
-    message = refused(lambda: cc.evaluate(curves, study.y, study.test[x], adjustments="ipcw_cox"))
+    message = refused(lambda: cc.evaluate(curves, y, study.test[x], adjustments="ipcw_cox"))
     assert "x_test: column 'age' has no value in row 0" in message
     for kind in ("csv", "parquet"):
         files = (

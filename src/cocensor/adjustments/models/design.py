@@ -39,6 +39,8 @@ _COLLINEAR = 1e-6
 _TIE = 1e-3
 # A score at another quartile joins where that at the median explains less than this share of its variance.
 _ENOUGH = 0.95
+# A learned score of which one covariate explains more than this share of the variance is named after it.
+_MOSTLY = 0.9
 # A score is left unshrunk where there are so many events, and dropouts, for each.
 _PER_SCORE = 10
 
@@ -117,7 +119,8 @@ def imputation_design(
             learner, learned_scores, more = LearnedScores.of(sample, recipe.learned)
             notes += more
             for kind, score in zip(learner.kinds, learned_scores.T, strict=True):
-                learned.append((Column(f"learned score of {kind}", shrunk["learned"], kind), score))
+                label = f"learned score of {kind}{_mostly(score, covariates)}"
+                learned.append((Column(label, shrunk["learned"], kind), score))
     candidates = [column for part in parts for column, _ in part]
     values = [x for part in parts for _, x in part]
     chosen = _independent([len(part) for part in parts], values, y.time > 0)
@@ -143,6 +146,14 @@ def imputation_design(
         matrix, names, varying, ridges, shrunk["time"], sources=sources, covariates=encoding, learned=learner
     )
     return design, tuple(notes)
+
+
+def _mostly(score: FloatArray, covariates: _Columns) -> str:
+    """Name the covariate that a learned score is hardly more than, as where it was known after the outcome."""
+    for column, values in covariates if spread_of(score) else ():
+        if spread_of(values) and np.corrcoef(values, score)[0, 1] ** 2 > _MOSTLY:
+            return f" (mostly {column.name!r})"
+    return ""
 
 
 def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:
