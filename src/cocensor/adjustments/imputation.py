@@ -75,6 +75,11 @@ class Imputation(JointSettings, Adjustment):
         times, covariates, curvature and changes with time have one each, in each margin, with weights by marginal
         likelihood at independence, kept for all copulas. Where there are fewer than ten events or dropouts for each
         score, the scores that add least are shrunk as well. By default given everything.
+    learned : bool or "auto"
+        Whether scores of event and dropout that are learned from the covariates enter beside them, with a ridge of
+        their own: gradient boosting, each subject predicted by trees that were fitted without its fold, from the test
+        and the training sample together. They tell what no linear form knows. "auto", the default given everything,
+        learns a score from 100 events, or dropouts, on. Influence functions hold the trees fixed.
     hazard_ratio : float, mapping or array, optional
         Given something, at independence: by what the hazard is multiplied from a dropout on, against those alike who
         are still under observation: :math:`q_i(t) = [S_E(t \mid z)/S_E(c_i \mid z)]^\rho`. One ρ for all; by reason of
