@@ -57,6 +57,18 @@ def test_copies_of_a_model_add_nothing():
     assert copies.n_columns == alone.n_columns
 
 
+def test_a_recalibrated_copy_moves_nothing():
+    """P² between its times is nearly the shift of a score that it is at them."""
+    data, times = sample()
+    one, other = curves(data, times, [0, 1]), curves(data, times, [1])
+    fitted = [
+        cc.Imputation("everything").fit(data.y, data.X, read(models, times))
+        for models in ({"a": one, "b": other}, {"a": one, "b": other, "c": one**2, "d": np.sqrt(one)})
+    ]
+    expected, found = (own.weights(data.y, times[:5]).a for own in fitted)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("n", [600, 40], ids=["all scores free", "some shrunk"])
 def test_rounding_decides_neither_which_columns_stay_nor_their_order(n):
     """Columns that add as much as each other are taken as they are given, those that stay keep their order."""

@@ -32,9 +32,11 @@ ScoreTimes = int | tuple[float, ...] | Literal["auto"]
 Ridge = Literal["", "scores", "covariates", "learned", "curvature", "time"]
 # Of a natural spline with 3 degrees of freedom.
 _OUTER_KNOTS = (0.05, 0.95)
-# A column that others explain up to this share of its variance adds nothing but trouble; so does a function of a
+# A covariate that others explain up to this share of its variance adds nothing but trouble; so does a function of a
 # spline that those before it explain up to this share of its size.
 _COLLINEAR = 1e-6
+# What is made of predictions is there once: two unshrunk scores of which one is the other, recalibrated, are noise.
+_RECALIBRATED = 1e-3
 # Columns add as much as each other if it is the same up to this share.
 _TIE = 1e-3
 # A score at another quartile joins where that at the median explains less than this share of its variance.
@@ -123,7 +125,8 @@ def imputation_design(
                 learned.append((Column(label, shrunk["learned"], kind), score))
     candidates = [column for part in parts for column, _ in part]
     values = [x for part in parts for _, x in part]
-    chosen = _independent([len(part) for part in parts], values, y.time > 0)
+    negligible = [_COLLINEAR if part is covariates else _RECALIBRATED for part in parts]
+    chosen = _independent([len(part) for part in parts], negligible, values, y.time > 0)
     kept = sorted(chosen)
     left_out = [column.name for i, column in enumerate(candidates) if i not in kept]
     left_out += () if encoding is None else encoding.left_out
@@ -163,12 +166,14 @@ def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None
     return score if score is None or folds is None else _centred(score, folds)
 
 
-def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray) -> list[int]:
+def _independent(
+    sizes: list[int], negligible: list[float], values: list[FloatArray], counted: BoolArray
+) -> list[int]:
     """The columns that those before them leave something of, those that add most first.
 
     A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part of the
-    columns, of these ``sizes``. Of columns that add as much, up to a margin that rounding does not reach, the first is
-    taken.
+    columns, of these ``sizes``, and with a share of the variance that is ``negligible`` there. Of columns that add as
+    much, up to a margin that rounding does not reach, the first is taken.
     """
     if not values or not counted.any():
         return []
@@ -177,13 +182,13 @@ def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray)
     Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     rest = Z.T @ Z / len(Z) * np.outer(spread > 0, spread > 0)
     kept: list[int] = []
-    for stop, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True):
+    for stop, size, least in zip(np.cumsum(sizes).tolist(), sizes, negligible, strict=True):
         candidates = list(range(stop - size, stop))
         while candidates:
             most = max(rest[i, i] for i in candidates)
-            if most < _COLLINEAR:
+            if most < least:
                 break
-            first = next(i for i in candidates if rest[i, i] >= max((1.0 - _TIE) * most, _COLLINEAR))
+            first = next(i for i in candidates if rest[i, i] >= max((1.0 - _TIE) * most, least))
             kept.append(first)
             candidates.remove(first)
             rest -= np.outer(rest[:, first], rest[first]) / rest[first, first]
