@@ -35,6 +35,7 @@ _TREES: dict[str, Any] = {
 _BINS, _LEVELS = 64, 255
 # Splits choose among so many columns, and each fold is learned from so many subjects.
 _MOST_COLUMNS, _MOST_SUBJECTS = 50, 25_000
+_LARGEST = 1e38  # of single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +162,13 @@ def _keys(sample: Sample) -> tuple[Keys, bool]:
     hashed = {k: np.array([crc32(level.encode()) for level in levels]) for k, levels in table.levels.items()}
     values = (hashed[k][table.codes(k)] if k in hashed else x for k, x in enumerate(table.values.T))
     for column in (sample.y.time, *values):
-        key = splitmix64(key * GOLDEN + (np.ascontiguousarray(column, dtype=float) + 0.0).view(np.uint64))
+        key = splitmix64(key * GOLDEN + (_settled(column) + 0.0).view(np.uint64))
     return key, True
+
+
+def _settled(values: npt.NDArray[Any]) -> FloatArray:
+    """Values in single precision: rounding decides neither folds nor splits."""
+    return np.clip(values, -_LARGEST, _LARGEST).astype(np.float32).astype(np.float64)
 
 
 # --- covariates as trees take them ----------------------------------------------------------------------
@@ -177,7 +183,7 @@ class Numbers:
 
     def coded(self, table: Covariates) -> FloatArray:
         """Return the codes of subjects."""
-        values = table.values[:, self.place]
+        values = _settled(table.values[:, self.place])
         return np.where(np.isnan(values), np.nan, np.searchsorted(self.edges, values))
 
 
@@ -210,8 +216,8 @@ def _columns(table: Covariates) -> tuple[tuple[Numbers | Categories, ...], list[
             continue
         values = table.values[~np.isnan(table.values[:, k]), k]
         levels = np.arange(1, _BINS) / _BINS
-        edges = np.unique(np.quantile(values, levels, method="inverted_cdf")) if values.size else values
-        columns.append(Numbers(k, edges))
+        edges = np.quantile(_settled(values), levels, method="inverted_cdf") if values.size else values
+        columns.append(Numbers(k, np.unique(edges)))
     return tuple(columns), notes
 
 
