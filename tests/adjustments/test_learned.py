@@ -138,7 +138,7 @@ def test_missing_values_categories_and_many_levels():
     fitted = cc.Imputation("everything").fit(y, frame.drop(columns="site"), predicted)
     assert "b missing" in fitted.design.columns
     assert [note.text for note in fitted.notes if note.code == "incomplete"] == [
-        "Covariate 'b' has no value for 200 subjects: the imputation model is given an indicator of these, "
+        "Covariate 'b' has no value for 200 subjects: the imputation model is given an indicator, "
         "and the mean in their place."
     ]
     column = fitted.design.matrix[:, fitted.design.columns.index("b missing")]

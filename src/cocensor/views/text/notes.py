@@ -132,8 +132,10 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "horizon_by_times": "Scores go up to {time:g}, the last of the times given; without times= they would end at "
     "{otherwise:g}, {reason}.",
     "ids_as_integers": "{other} has integers as {id}: those of {file} are compared as integers, {text!r} as {number}.",
-    "incomplete": "Covariate {covariate!r} has no value for {n} subjects: the imputation model is given "
-    "an indicator of these, and the mean in their place.",
+    "incomplete": lambda values: (
+        f"Covariate {values['covariate']!r} has no value for {plural(values['n'], 'subject')}: the imputation model is "
+        f"given an indicator, and the mean in {'its' if values['n'] == 1 else 'their'} place."
+    ),
     "index_as_id": "{file}: the column without a name is read as {id}.",
     "index_left_out": "{file}: the first column has no name and is left out.",
     "intervals_are_about": lambda values: (
