@@ -16,9 +16,9 @@ _CODES: dict[Kind, str] = {
         decided after_last_training_time categorical columns_left_out constant_covariates
         constant_in_benchmarks covariates_are_all curve_is_simpler determined_in_benchmarks extreme_in_curve
         extreme_scores few_dropouts files_sorted from_another_library from_kept_rows
-        hazard_kept_from_falling horizon_by_times ids_as_integers index_as_id index_left_out
-        intervals_are_about matched_by_labels matched_by_position metrics_left_out no_copula_selected
-        no_risk_score no_training_sample nuisance_models numbered_rows paper_needs_archimedean penalised
+        hazard_kept_from_falling horizon_by_times ids_as_integers incomplete index_as_id index_left_out
+        intervals_are_about levels_grouped matched_by_labels matched_by_position metrics_left_out no_copula_selected
+        no_risk_score no_training_sample not_learned nuisance_models numbered_rows paper_needs_archimedean penalised
         probability_floored put_in_order read_as read_in_parts resampled rounded score_times scores_shrunk
         single_times steps_instead
     """,

@@ -5,6 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments.models.design import Recipe, imputation_design
+from cocensor.data import Sample
 from cocensor.data.border import as_predictions
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.imputation_fit import imputation_fit_under
@@ -33,7 +34,7 @@ def test_what_the_rest_explains_leaves_and_is_named():
     data, times = sample()
     frame = pd.DataFrame(data.X, columns=list("abcd")).assign(total=data.X[:, :2].sum(axis=1), flat=1.0)
     models = read({"cox": curves(data, times, [0, 1, 2, 3])}, times)
-    design, notes = imputation_design(frame, models, data.y, FULL)
+    design, notes = imputation_design(Sample(data.y, frame), models, FULL)
     assert design.columns is not None
     # Of a Cox score, four covariates and a sum of two there are four different columns.
     kept = [name for name in design.columns if name in frame]
@@ -51,9 +52,21 @@ def test_what_the_rest_explains_leaves_and_is_named():
 def test_copies_of_a_model_add_nothing():
     data, times = sample()
     one = curves(data, times, [0, 1])
-    alone, _ = imputation_design(None, read({"a": one}, times), data.y, FULL)
-    copies, _ = imputation_design(None, read({"a": one, "b": one, "c": one**1.3}, times), data.y, FULL)
+    alone, _ = imputation_design(Sample(data.y), read({"a": one}, times), FULL)
+    copies, _ = imputation_design(Sample(data.y), read({"a": one, "b": one, "c": one**1.3}, times), FULL)
     assert copies.n_columns == alone.n_columns
+
+
+def test_a_recalibrated_copy_moves_nothing():
+    """P² between its times is nearly the shift of a score that it is at them."""
+    data, times = sample()
+    one, other = curves(data, times, [0, 1]), curves(data, times, [1])
+    fitted = [
+        cc.Imputation("everything").fit(data.y, data.X, read(models, times))
+        for models in ({"a": one, "b": other}, {"a": one, "b": other, "c": one**2, "d": np.sqrt(one)})
+    ]
+    expected, found = (own.weights(data.y, times[:5]).a for own in fitted)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [600, 40], ids=["all scores free", "some shrunk"])
@@ -74,7 +87,7 @@ def test_rounding_decides_neither_which_columns_stay_nor_their_order(n):
             return values * (1.0 + 1e-14 * rng.uniform(-1.0, 1.0, values.shape))
 
         predicted = read({name: np.minimum(rounded(each), 1.0) for name, each in models.items()}, times)
-        designs.append(imputation_design(rounded(x), predicted, data.y, FULL)[0])
+        designs.append(imputation_design(Sample(data.y, rounded(x)), predicted, FULL)[0])
     assert len({(each.columns, each.ridges) for each in designs}) == 1
     [*scores, first] = [name.split(" at ")[0] for name in designs[0].columns][:4]
     assert scores == [f"score of {name}" for name in models]
@@ -86,13 +99,13 @@ def test_crossing_curves_are_read_at_the_quartiles():
     rng = np.random.default_rng(0)
     shape, scale = rng.uniform(0.5, 4, len(data)), rng.uniform(8, 16, len(data))
     crossing = np.exp(-((times / scale[:, None]) ** shape[:, None]))
-    design, notes = imputation_design(None, read({"m": crossing}, times), data.y, FULL)
+    design, notes = imputation_design(Sample(data.y), read({"m": crossing}, times), FULL)
     quartiles = np.quantile(data.y.time, (0.25, 0.5, 0.75), method="inverted_cdf")
     [text] = [note.text for note in notes if note.about.model == "m"]
     assert all(f"{t:.4g}" in text for t in quartiles)
     # log(−log S) has two numbers per subject, so that the third time adds nothing but rounding between the grid's.
     assert len(design.varying) in (2, 3)
-    proportional, _ = imputation_design(None, read({"m": curves(data, times, [0, 1])}, times), data.y, FULL)
+    proportional, _ = imputation_design(Sample(data.y), read({"m": curves(data, times, [0, 1])}, times), FULL)
     assert len(proportional.varying) == 1
 
 
@@ -101,7 +114,7 @@ def test_out_of_fold_scores_are_centred_within_folds():
     fold = np.arange(len(data)) % 3
     risk = data.X[:, 0] + 2.0 * fold
     predicted = read({"m": np.exp(-np.outer(np.exp(risk), times / 10))}, times)
-    design, _ = imputation_design(None, predicted, data.y, Recipe(), fold)
+    design, _ = imputation_design(Sample(data.y, folds=fold), predicted, Recipe())
     means = [design.matrix[fold == k, 0].mean() for k in range(3)]
     np.testing.assert_allclose(means, means[0], atol=1e-9)
     spread = design.matrix[:, 0] - design.matrix[:, 0].mean()
@@ -163,7 +176,7 @@ def test_a_few_dropouts_are_taken_for_ends_of_study(n_dropouts):
 def test_three_subjects():
     y = cc.Survival([1.0, 2.0, 3.0], [1, 0, 1])
     predicted = read({"m": np.array([[0.9, 0.5], [0.8, 0.4], [0.7, 0.3]])}, np.array([1.0, 2.5]))
-    design, _ = imputation_design(None, predicted, y, FULL)
+    design, _ = imputation_design(Sample(y), predicted, FULL)
     assert design.n_columns == 1
     refuses(lambda: cc.Imputation("everything").fit(y, None, predicted), "y_test")
 
@@ -202,7 +215,7 @@ def test_a_score_that_tells_apart_only_those_at_time_zero_leaves():
     y = cc.Survival(time, data.y.event)
     good = curves(data, times, [0, 1])
     flat = np.vstack((good[:2], np.tile(good[2], (len(good) - 2, 1))))
-    design, notes = imputation_design(None, read({"good": good, "flat": flat}, times), y, FULL)
+    design, notes = imputation_design(Sample(y), read({"good": good, "flat": flat}, times), FULL)
     assert all("good" in name for name in design.columns)
     assert any("flat" in note.text for note in notes if note.about.model is None)
 

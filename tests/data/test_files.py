@@ -296,8 +296,10 @@ def test_blank_texts_of_parquet_are_missing(study, kind, blank):
     frame = study.train.copy()
     frame.loc[5, "stage"] = blank
     frame.astype({"stage": kind}).to_parquet(study.folder / "train.parquet")
-    result = study.evaluate("--covariates", "stage", train="train.parquet")
+    asked = "--covariates", "stage", "--adjustments"
+    result = study.evaluate(*asked, "imputation_covariates", train="train.parquet")
     refusal(result, "train.parquet: column 'stage' has no value in row 5")
+    assert study.evaluate(*asked, "imputation", train="train.parquet").exit_code == 0
 
 
 @pytest.mark.parametrize("kind", ["object", "category"])

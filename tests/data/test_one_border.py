@@ -140,6 +140,8 @@ def test_one_at_time_zero_makes_no_curve_of_one_time(study, tmp_path):
     assert isinstance(line.data.predictions["m"], cc.Predictions)
 
 
+_ALONE = ("--adjustments", "imputation", "--metrics", "ibs")
+
 # --- refusals -------------------------------------------------------------------------------------------
 
 
@@ -195,9 +197,6 @@ def test_a_bad_prediction_is_refused_in_one_sentence(study, tmp_path, value, sen
             2.0,
             "column 'died' must have TRUE and FALSE or 1 and 0 (competing events are not supported), but row 107 is 2",
         ),
-        ("stage", None, "column 'stage' has no value in row 107"),
-        ("stage", " ", "column 'stage' has no value in row 107"),
-        ("age", np.nan, "column 'age' has no value in row 107"),
         (
             "ended",
             True,
@@ -234,6 +233,43 @@ def test_a_bad_value_of_a_subject_is_refused_in_one_sentence(study, tmp_path, co
     halves = in_two_files(test, tmp_path / "test"), in_two_files(curves, tmp_path / "m")
     scan = cc.scan_parquet(halves[0], {"m": halves[1]}, **doors.OUTCOME, **columns, covariates=x)
     assert f"part-1.parquet: {sentence.replace('107', '37')}" in refused(lambda: scan.evaluate(**ASKED))
+
+
+def test_covariates_that_lack_values_have_the_same_scores_by_every_door(tmp_path):
+    """The imputation model takes them; adjustments that need all values refuse them, and name the sample."""
+    study = only_in(None)
+    x = ["age", "stage"]
+    for frame in (study.test, study.train):
+        frame.loc[frame.index[::7], "age"] = np.nan
+        frame.loc[frame.index[::5], "stage"] = None
+    asked = {**ASKED, "adjustments": "imputation"}
+    curves, y = {"m": (TIMES, study.curves)}, outcomes(study.test)
+    expected = scores(numbers_of(cc.evaluate(curves, y, study.test[x], **asked)))
+    assert np.isfinite(expected["imputation"])
+    test = study.test.drop(columns=["grade", "site", "smokes"])
+    others = [scores(numbers_of(cc.evaluate(curves, y, pl.from_pandas(test[x]), **asked)))]
+    model = in_two_files(curve_frame(study.curves), tmp_path / "m")
+    scan = cc.scan_parquet(in_two_files(test, tmp_path / "test"), {"m": model}, **doors.OUTCOME, covariates=x)
+    others += [
+        scores(numbers_of(scan.evaluate(**asked))),
+        scores(numbers_of(scan.evaluate(**asked, n_kept=100, n_fit=len(test)))),
+    ]
+    for other in others:
+        assert other == pytest.approx(expected, rel=1e-9)
+    message = refused(lambda: cc.evaluate(curves, y, study.test[x], adjustments="ipcw_cox"))
+    assert "x_test: column 'age' has no value in row 0" in message
+    for kind in ("csv", "parquet"):
+        files = (
+            write(test, tmp_path / f"test.{kind}"),
+            write(curve_frame(study.curves), tmp_path / f"c.{kind}"),
+        )
+        given = "--test", files[0], "--predictions", f"m={files[1]}", "--covariates", ",".join(x)
+        said = refused_by_command(*given, "--adjustments", "ipcw_cox")
+        assert f"test.{kind}: column 'age' has no value in row 0" in said
+        out = tmp_path / f"{kind}.json"
+        done = run("evaluate", *given, "--time", "months", "--event", "died", "--json", out, *_ALONE)
+        assert done.exit_code == 0, done.output
+        assert "'age' has no value for" in out.read_text()
 
 
 def test_a_text_among_numbers_is_no_level(study, tmp_path):

@@ -569,3 +569,19 @@ def _greenwood(y, times):
             curve *= 1 - events / at_risk
         found.append(curve * np.sqrt(total))
     return np.array(found)
+
+
+@pytest.mark.parametrize(("slope", "index"), [(0.8, 0.0), (0.92, 0.0213)])
+def test_intervals_of_small_indices_hold_the_truth(slope, index):
+    """A distance is never estimated as 0: where noise alone could make it, its interval begins at 0."""
+    holds = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=300)
+        y = cc.Survival.from_latent(rng.exponential(np.exp(-0.8 * x)), rng.exponential(2.0, size=300))
+        curves = cc.Predictions([0.6, 1.0], np.exp(-np.outer(np.exp(slope * x), [0.6, 1.0])))
+        score = cc.evaluate({"m": curves}, y, adjustments="ipcw", metrics="ici", at=0.6).score("m")
+        low, high = score.confidence_interval()
+        holds.append(low <= index <= high)
+        assert (low == 0.0) == (score.value < 3.5 * score.standard_error)
+    assert np.mean(holds) > 0.95 - 2.5 * np.sqrt(0.05 * 0.95 / 60)

@@ -60,8 +60,7 @@ def test_what_is_no_file_is_refused_by_itself_and_in_a_pattern(tmp_path, found):
         ("months", -0.5, "-0.5"),
         ("died", None, "no value"),
         ("ended", None, "no value"),
-        ("age", None, "no value"),
-        ("dose", float("nan"), "no value"),
+        ("dose", float("inf"), "inf"),
     ],
 )
 def test_a_bad_value_of_a_subject_is_named_by_file_row_and_column(files, column, value, said):

@@ -12,6 +12,7 @@ from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need
 from cocensor.adjustments.models.design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.models.hazard_ratio import as_hazard_ratio, check_reasons, in_words
 from cocensor.adjustments.models.joint import ImputationFromJoint, JointFit, JointSettings
+from cocensor.adjustments.models.learned import Learned
 from cocensor.adjustments.models.margins import ImputationFromMargins
 from cocensor.copulas import Copula
 from cocensor.data import Sample, Survival
@@ -22,7 +23,7 @@ from cocensor.joint.settings import resolve_family
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
 #: How the imputation model reads predictions where it is given everything.
-_SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
+_SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True, learned="auto")
 Given = Literal["covariates", "prediction", "predictions", "everything"]
 _GIVEN = ("covariates", "prediction", "predictions", "everything")
 
@@ -74,6 +75,11 @@ class Imputation(JointSettings, Adjustment):
         times, covariates, curvature and changes with time have one each, in each margin, with weights by marginal
         likelihood at independence, kept for all copulas. Where there are fewer than ten events or dropouts for each
         score, the scores that add least are shrunk as well. By default given everything.
+    learned : bool or "auto"
+        Whether scores of event and dropout that are learned from the covariates enter beside them, with a ridge of
+        their own: gradient boosting, each subject predicted by trees that were fitted without its fold, from the test
+        and the training sample together. They tell what no linear form knows. "auto", the default given everything,
+        learns a score from 100 events, or dropouts, on. Influence functions hold the trees fixed.
     hazard_ratio : float, mapping or array, optional
         Given something, at independence: by what the hazard is multiplied from a dropout on, against those alike who
         are still under observation: :math:`q_i(t) = [S_E(t \mid z)/S_E(c_i \mid z)]^\rho`. One ρ for all; by reason of
@@ -131,6 +137,7 @@ class Imputation(JointSettings, Adjustment):
     score_df: int | None = None
     time_varying: bool | None = None
     shrink: bool | None = None
+    learned: Learned | None = None
     hazard_ratio: Any = None
 
     def __post_init__(self) -> None:
@@ -140,6 +147,11 @@ class Imputation(JointSettings, Adjustment):
             if getattr(self, setting.name) is None:
                 object.__setattr__(self, setting.name, getattr(default, setting.name))
         check_whole(self.score_df, "score_df")
+        if not isinstance(self.learned, bool):
+            check_choice(self.learned, "learned", ("auto",))
+        if self.learned and not {"predictions", "everything"} & set(self.given):
+            rule = "learned must be False unless the predictions of all models are given beside covariates"
+            raise ValueError(f"{rule}, but is {self.learned!r}.")
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
         if self.tail is not None:
             check_choice(self.tail, "tail", ("last",))
@@ -207,7 +219,7 @@ class Imputation(JointSettings, Adjustment):
 
     def fit_to(self, sample: Sample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Learn from the sample what the weights need."""
-        y, x, folds = sample.y, sample.x, sample.folds
+        y, x = sample.y, sample.x
         if not self.given:
             return ImputationFromMargins(self, sample, CopulaGraphic(self.copula).fit(y, sample.weight))
         if self.given == ("covariates",):
@@ -224,8 +236,8 @@ class Imputation(JointSettings, Adjustment):
         n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
             few = [noted("few_dropouts", n=n_dropouts)]
-            seen = Survival(y.time, y.event, ~y.event)
-        design, notes = imputation_design(covariates, predictions, seen, recipe, folds)
+            seen = Survival.trusted(y.time, y.event, ~y.event, labels=y.labels)
+        design, notes = imputation_design(replace(sample, y=seen, x=covariates), predictions, recipe)
         fit = JointFit.of(self, self.copula, replace(sample, y=seen, x=design), "y_test")
         return ImputationFromJoint(self, fit, sample, design, (*notes, *few))
 

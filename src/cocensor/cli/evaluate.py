@@ -26,7 +26,7 @@ from cocensor.scale.evaluate import run_scan
 from cocensor.scale.files import Files
 from cocensor.scale.reduce import connected
 from cocensor.study import Plan
-from cocensor.study.prepare import as_true_times
+from cocensor.study.prepare import as_true_times, may_lack_values
 from cocensor.study.report import full_report
 from cocensor.study.run import run
 from cocensor.study.sensitivity.run import as_labels, check_groups
@@ -129,7 +129,7 @@ def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tupl
         samples.insert(0, read_table(inputs.train))
     y = [inputs.columns.read(table, training=table is not subjects) for table in samples]
     notes += [note for table in samples for note in table.notes]
-    x = covariates_of(names, samples)
+    x = covariates_of(names, samples, incomplete=may_lack_values(plan.adjustments))
     settings: dict[str, Any] = {}
     if inputs.true_time is not None:
         times = subjects.numbers(inputs.true_time)
@@ -255,7 +255,8 @@ def scored_in_batches(
         table = read_table(inputs.train)
         settings["y_train"] = inputs.columns.read(table, training=True)
         notes += table.notes
-        [settings["x_train"]] = covariates_of(names, [table])
+        may_lack = may_lack_values(plan.adjustments)
+        [settings["x_train"]] = covariates_of(names, [table], incomplete=may_lack)
     with nullcontext() if scheduler is None else connected(scheduler, "--scheduler") as client:
         progress = _progress_of_passes(phase, len(scan.parts))
         return run_scan(scan, plan, client=client, progress=progress, **settings)

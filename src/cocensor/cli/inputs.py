@@ -262,11 +262,14 @@ def _by_name(texts: Sequence[str] | None, option: str, what: str) -> dict[str, s
     return by_name
 
 
-def covariates_of(names: Sequence[str] | None, tables: Sequence[Table]) -> list[Any]:
+def covariates_of(
+    names: Sequence[str] | None, tables: Sequence[Table], *, incomplete: bool = False
+) -> list[Any]:
     """Return the named columns of each table, a frame each, checked as covariates of samples of one study."""
     if names is None:
         return [None] * len(tables)
     go_on = ": correct it, or leave the column out of --covariates"
-    read = [read_covariates(replace(table, go_on=go_on), names) for table in tables]
+    tables = [replace(table, go_on=go_on) for table in tables]
+    read = [read_covariates(table, names, incomplete=incomplete) for table in tables]
     check_alike(read, [table.name for table in tables])
     return [table.select(names) for table in tables]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._checks import (
+    BoolArray,
     FloatArray,
     as_frame,
     as_matrix,
@@ -20,6 +21,7 @@ from cocensor._checks import (
     to_numpy,
 )
 from cocensor._late import narwhals as nw
+from cocensor._notes import Note, noted
 from cocensor.data.tables import Table
 
 
@@ -27,9 +29,9 @@ from cocensor.data.tables import Table
 class Covariates:
     """A table of covariates, one row per subject."""
 
-    values: FloatArray  # numbers; a category is its place among its levels
+    values: FloatArray  # numbers, NaN where one is missing; a category is its place among its levels
     columns: tuple[str, ...] | None = None  # the names of the columns; None for those of an array
-    #: The levels of each category, by the number of its column. Some may have no subject.
+    #: The levels of each category, by the number of its column. Some may have no subject; "" is that of no value.
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -56,8 +58,15 @@ class Covariates:
         return np.array([place.get(level, -1) for level in self.levels[k]], dtype=np.intp)[self.codes(k)]
 
     def levels_seen(self, k: int) -> tuple[str, ...]:
-        """The levels that subjects have in column ``k``, in alphabetical order."""
-        return tuple(sorted({self.levels[k][code] for code in np.unique(self.codes(k))}))
+        """The levels that subjects have in column ``k``, in alphabetical order; that of no value comes last."""
+        seen = {self.levels[k][code] for code in np.unique(self.codes(k))}
+        return tuple(sorted(seen, key=lambda level: (not level, level)))
+
+    def missing(self, k: int) -> BoolArray:
+        """Who has no value in column ``k``."""
+        if k not in self.levels:
+            return np.isnan(self.values[:, k])
+        return self.places_among([""], k) == 0 if "" in self.levels[k] else np.zeros(len(self), dtype=bool)
 
     def of_columns(self, columns: Sequence[int]) -> Covariates:
         """Return some of the columns, by number."""
@@ -98,7 +107,8 @@ class Encoding:
 
     A number stays as it is. A category becomes indicators of its levels in that sample, in alphabetical order and
     without the first; such an indicator is named "column=level". What does not vary in the sample is left out. Levels
-    are compared as texts: 2, 2.0 and "2" are one.
+    are compared as texts: 2, 2.0 and "2" are one. Where covariates may be incomplete, a missing number becomes the
+    mean, and a missing category a level, with the indicator "column missing".
 
     Examples
     --------
@@ -122,31 +132,52 @@ class Encoding:
     is_named: bool
     #: All levels of each category in the sample, by the number of its column.
     levels: Mapping[int, tuple[str, ...]]
-    #: For each column of the model the number of the covariate, and the level that it indicates; None of a number.
+    #: For each column of the model the number of the covariate, and the level that it indicates ("" for no value);
+    #: None of a number.
     sources: tuple[tuple[int, str | None], ...]
+    #: Where covariates may be incomplete, the means of the numbers, and how many subjects lack a value, by column.
+    means: FloatArray | None = None
+    n_missing: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, x: Any, name: str) -> Encoding:
+    def of(cls, x: Any, name: str, *, incomplete: bool = False) -> Encoding:
         """Return the encoding learned from covariates, which refusals call ``name``."""
-        table = as_covariates(x, name)
+        table = as_covariates(x, name, incomplete=incomplete)
         check_width(table.values.shape[1], name)
         _check_size(table, name)
         levels = {k: table.levels_seen(k) for k in table.levels}
-        varies = table.values.min(axis=0, initial=np.inf) < table.values.max(axis=0, initial=-np.inf)
-        sources = tuple(
-            (k, level)
-            for k in range(len(varies))
-            for level in (levels[k][1:] if k in levels else (None,) if varies[k] else ())
-        )
+        lowest, largest = _extremes(table.values)
+        if not incomplete:
+            check_complete(table, name)
+        n_missing = {k: int(table.missing(k).sum()) for k in range(lowest.size)}
+        n_missing = {k: n for k, n in n_missing.items() if n}
+        sources = list[tuple[int, str | None]]()
+        for k in range(lowest.size):
+            if k in levels:
+                sources += [(k, level) for level in levels[k][1:]]
+                continue
+            sources += [(k, None)] * bool(lowest[k] < largest[k])
+            sources += [(k, "")] * (0 < n_missing.get(k, 0) < len(table))
         check_width(len(sources), name)
-        return cls(table.labels, table.columns is not None, levels, sources)
+        means = None
+        if incomplete:
+            known = ~np.isnan(table.values)
+            total = np.where(known, table.values, 0.0).sum(axis=0)
+            means = total / np.maximum(known.sum(axis=0), 1)
+        return cls(table.labels, table.columns is not None, levels, tuple(sources), means, n_missing)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns of the model."""
-        return tuple(
-            self.columns[k] if level is None else f"{self.columns[k]}={level}" for k, level in self.sources
-        )
+        columns = [self.columns[k] for k, _ in self.sources]
+        levels = [level for _, level in self.sources]
+        indicates = ["" if level is None else f"={level}" if level else " missing" for level in levels]
+        return tuple(column + level for column, level in zip(columns, indicates, strict=True))
+
+    @property
+    def notes(self) -> list[Note]:
+        """By column that lacks values, how it enters."""
+        return [noted("incomplete", covariate=self.columns[k], n=n) for k, n in self.n_missing.items()]
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -156,8 +187,10 @@ class Encoding:
 
     def matrix(self, x: Any, name: str) -> FloatArray:
         """Return the columns of the model, for any subjects with the same covariates."""
-        table = as_covariates(x, name)
+        table = as_covariates(x, name, incomplete=self.means is not None)
         _check_size(table, name)
+        if self.means is None:
+            check_complete(table, name)
 
         def refuse(wanted: str, has: Any) -> NoReturn:
             raise ValueError(f"{name} must have {wanted}, as in the fit, but has {has}.")
@@ -169,7 +202,7 @@ class Encoding:
         for k in self.levels.keys() ^ table.levels.keys():
             wanted, has = _kinds(k in self.levels)
             refuse(f"{wanted} in column {self.columns[k]!r}", has)
-        if not self.levels and len(self.sources) == len(self.columns):
+        if not self.levels and len(self.sources) == len(self.columns) and self.means is None:
             return table.values
         place = {k: table.places_among(levels, k) for k, levels in self.levels.items()}
         for k, places in place.items():
@@ -180,7 +213,12 @@ class Encoding:
                 raise ValueError(f"{name} must have levels in column {fitted}, but has {level!r}: {instead}.")
         matrix = np.empty((len(table), len(self.sources)))
         for j, (k, level) in enumerate(self.sources):
-            matrix[:, j] = table.values[:, k] if level is None else place[k] == self.levels[k].index(level)
+            if level is not None:
+                matrix[:, j] = place[k] == self.levels[k].index(level) if k in place else table.missing(k)
+            elif self.means is None:
+                matrix[:, j] = table.values[:, k]
+            else:
+                matrix[:, j] = np.where(table.missing(k), self.means[k], table.values[:, k])
         return matrix
 
 
@@ -193,28 +231,43 @@ def check_width(n_columns: int, name: str) -> None:
 
 def _check_size(table: Covariates, name: str) -> None:
     """Refuse values that products of a model would take out of double precision."""
-    if max(-table.values.min(initial=0.0), table.values.max(initial=0.0)) > _LARGEST:
-        reached = np.abs(table.values).max(axis=0)
+    lowest, largest = _extremes(table.values)
+    reached = np.maximum(-lowest, largest)
+    if reached.max(initial=0.0) > _LARGEST:
         k = int(np.argmax(reached > _LARGEST))
         has = f"column {table.labels[k]!r} reaches {reached[k]:g}"
         raise ValueError(f"{name} must have values of moderate size, but {has}: use another unit.")
 
 
-def as_covariates(x: Any, name: str) -> Covariates:
+def check_complete(table: Covariates, name: str, go_on: str = "") -> None:
+    """Refuse covariates that lack a value."""
+    for k, label in enumerate(table.labels):
+        for row in np.flatnonzero(table.missing(k))[:1]:
+            raise ValueError(f"{name}: column {label!r} has no value in row {row}{go_on}.")
+
+
+def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The smallest and the largest value of each column, of those that are there."""
+    return np.fmin.reduce(values, initial=np.inf), np.fmax.reduce(values, initial=-np.inf)
+
+
+def as_covariates(x: Any, name: str, *, incomplete: bool = False) -> Covariates:
     """Return the table of covariates of an array or a data frame."""
     if isinstance(x, Covariates):
         return x
     if not nw.dependencies.is_into_dataframe(x):
         x = to_numpy(x, name)
-        if x.dtype.kind not in "OUS" or not any(isinstance(value, str) for value in x.ravel()):
+        if not incomplete and (
+            x.dtype.kind not in "OUS" or not any(isinstance(value, str) for value in x.ravel())
+        ):
             return Covariates(as_matrix(x, name))
     table = _as_table(x, name)
-    return read_covariates(table, table.columns)
+    return read_covariates(table, table.columns, incomplete=incomplete)
 
 
-def read_covariates(table: Table, columns: Sequence[Any]) -> Covariates:
+def read_covariates(table: Table, columns: Sequence[Any], *, incomplete: bool = False) -> Covariates:
     """Return some columns of a table as covariates."""
-    read = [table.covariate(column) for column in columns]
+    read = [table.covariate(column, incomplete=incomplete) for column in columns]
     levels = {k: own for k, (_, own) in enumerate(read) if own is not None}
     names = None if isinstance(table.data, np.ndarray) else tuple(columns)
     return Covariates(np.column_stack([values for values, _ in read]), names, levels)
@@ -235,7 +288,9 @@ def _kinds(has_categories: bool) -> tuple[str, str]:
     return ("categories", "numbers") if has_categories else ("numbers", "categories")
 
 
-def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Covariates]:
+def chosen_covariates(
+    choice: Any, parts: Sequence[tuple[Any, str]], *, incomplete: bool = False
+) -> list[Covariates]:
     """Return the chosen columns, "all" or by name or number, of every part: an array or frame, with its name."""
     tables = [x if isinstance(x, Covariates) else _as_table(x, name, _GO_ON) for x, name in parts]
     widths = [len(table.labels if isinstance(table, Covariates) else table.columns) for table in tables]
@@ -249,10 +304,13 @@ def chosen_covariates(choice: Any, parts: Sequence[tuple[Any, str]]) -> list[Cov
     read = [
         own.of_columns(chosen)
         if isinstance(own, Covariates)
-        else read_covariates(own, [own.columns[k] for k in chosen])
+        else read_covariates(own, [own.columns[k] for k in chosen], incomplete=incomplete)
         for own in tables
     ]
-    check_alike(read[::-1], [name for _, name in reversed(parts)], _GO_ON)
+    names = [name for _, name in parts]
+    check_alike(read[::-1], names[::-1], _GO_ON)
+    for table, name in zip(() if incomplete else read, names, strict=False):
+        check_complete(table, name, _GO_ON)
     if named is None and len(chosen) == widths[0]:
         return read
     labels = tuple(named[k] if named else f"x{k}" for k in chosen)

@@ -410,6 +410,8 @@ class Sample:
         Labels of the cluster that each subject belongs to; None where all are independent of each other.
     folds : array, optional
         Labels of the fold that each subject's prediction comes from, where predictions are out-of-fold.
+    train : Sample, optional
+        The training sample beside a test sample, where an adjustment may learn from both.
 
     Examples
     --------
@@ -426,6 +428,7 @@ class Sample:
     weight: FloatArray | None = field(default=None, repr=False)
     cluster: npt.NDArray[Any] | None = field(default=None, repr=False)
     folds: npt.NDArray[Any] | None = field(default=None, repr=False)
+    train: Sample | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("weight", "cluster", "folds"):
@@ -463,9 +466,9 @@ class Sample:
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""
-        columns = {own.name: getattr(self, own.name) for own in fields(self)}
+        columns = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "train"}
         some: dict[str, Any] = {name: None if own is None else own[rows] for name, own in columns.items()}
-        return type(self)(**some)
+        return type(self)(**some, train=self.train)
 
 
 def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:

@@ -138,20 +138,25 @@ class Table:
             return np.array(values.to_list(), dtype=object)
         return _as_numpy(values.cast(nw.Float64) if kind.is_decimal() else values)
 
-    def values(self, column: Any) -> npt.NDArray[Any]:
-        """Return a column as numpy has it, without missing values."""
+    def values(self, column: Any, *, incomplete: bool = False) -> npt.NDArray[Any]:
+        """Return a column as numpy has it, without missing values, or ``incomplete``: with NaN in their place."""
         values = self.sparse(column)
-        for row in _missing_rows(values)[:1]:
-            self._refuse(column, f"has no value in {self.row(row)}")
+        missing = _missing_rows(values)
+        for row in missing[:1]:
+            if not incomplete:
+                self._refuse(column, f"has no value in {self.row(row)}")
+            if values.dtype.kind != "f":
+                values = values.astype(object)
+                values[missing] = np.nan
         return values
 
     def texts(self, column: Any) -> list[str]:
         """Return the values of a column as texts, none of them missing."""
         return [spelled(value) for value in self.values(column).tolist()]
 
-    def numbers(self, column: Any) -> npt.NDArray[Any]:
+    def numbers(self, column: Any, *, incomplete: bool = False) -> npt.NDArray[Any]:
         """Return a column of finite numbers in its own precision; a text among them is pointed at."""
-        values = self.values(column)
+        values = self.values(column, incomplete=incomplete)
         if values.dtype.kind in "OUS":
             objects = values
             values, bad = floats_of_objects(values)
@@ -184,14 +189,19 @@ class Table:
             self._refuse_row(column, row, values[row], f"must have {FLAGS}{of_number}")
         return flags
 
-    def covariate(self, column: Any) -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
-        """Return finite numbers and None, or the places of categories among their levels, and these levels."""
-        values = self.values(column)
+    def covariate(
+        self, column: Any, *, incomplete: bool = False
+    ) -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
+        """Return finite numbers and None, or the places of categories among their levels, and these levels.
+
+        Where it may be ``incomplete``, a missing number is NaN, and a missing category the level "".
+        """
+        values = self.values(column, incomplete=incomplete)
         if isinstance(self.data, np.ndarray) or not is_category(self.kind(column)):
             if values.dtype.kind not in "biufOUS":
                 self._refuse(column, f"must have numbers or categories, but has type {self.kind(column)}")
             if values.dtype.kind in "biuf" or not any(isinstance(value, str) for value in values.tolist()):
-                return np.asarray(self.numbers(column), dtype=np.float64), None
+                return np.asarray(self.numbers(column, incomplete=incomplete), dtype=np.float64), None
             self._check_levels(column, *categories(values.tolist()))
         return categories(values.tolist())
 
@@ -247,7 +257,7 @@ class Table:
 
     def _check_levels(self, column: Any, codes: FloatArray, levels: Sequence[str]) -> None:
         """Refuse texts of which most are meant as numbers, whatever marks they have."""
-        others = [code for code, level in enumerate(levels) if not self._spells_number(level)]
+        others = [code for code, level in enumerate(levels) if level and not self._spells_number(level)]
         meant = [code for code, level in enumerate(levels) if NUMBER.fullmatch(re.sub("[.,]", "", level))]
         if others and 2 * np.count_nonzero(np.isin(codes, meant)) > codes.size:
             row = int(np.argmax(np.isin(codes, others)))

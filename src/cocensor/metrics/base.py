@@ -120,6 +120,9 @@ class Metric(ABC):
         Which values are better.
     range : pair of float
         Between which values it lies, given weights that are probabilities.
+    noise : float
+        Values that lie within so many standard errors of the lower end of the range may be noise alone: their
+        intervals begin there.
     needs_curves : bool
         Whether a model must predict survival curves; if not, one risk score per subject will do.
     single_times : {"never", "only", "also"}
@@ -172,6 +175,7 @@ class Metric(ABC):
     explanation: ClassVar[tuple[str, str] | None] = None
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
+    noise: ClassVar[float] = 0.0
     needs_curves: ClassVar[bool] = True
     single_times: ClassVar[SingleTimes] = "never"
     profile_labels: ClassVar[tuple[str, str] | None] = None

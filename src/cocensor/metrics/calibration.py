@@ -49,6 +49,8 @@ class CalibrationMetric(SectionMetric):
     )
     direction = "lower"
     range = (0.0, 1.0)
+    # A perfect model has a value of 1.9 standard errors at the median, and of 3.5 in one of a hundred samples.
+    noise = 3.5
     has_skill = False
     profile_labels = ("predicted probability of the event", "observed share with the event")
     profile_range = (0.0, 1.0)

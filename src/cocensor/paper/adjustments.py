@@ -8,6 +8,7 @@ from typing import Any
 
 import cocensor as cc
 from cocensor.adjustments.imputation import Given
+from cocensor.adjustments.samples import Samples
 from cocensor.joint.margins import MarginForm
 from cocensor.paper.base import Protocol
 from cocensor.paper.real_covariates import SemiSyntheticSample
@@ -123,7 +124,7 @@ def fitted_once(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.warnings.FitWarning)
         if "predictions" in adjustment.needs:
-            return adjustment.fit(test.y, test.X, predictions)
+            return Samples.of(test.y, test.X, train.y, train.X).fit(adjustment, predictions)
         try:
             return adjustment.fit(train.y, train.X)
         except ValueError:

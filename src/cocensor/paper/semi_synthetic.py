@@ -15,6 +15,7 @@ import cocensor as cc
 from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
 from cocensor.adjustments.models.design import Recipe, imputation_design
+from cocensor.data import Sample
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.paper import datasets
 from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
@@ -222,7 +223,7 @@ def _at_tau_given_the_score(
 
     Given less than all features, they depend on each other otherwise than given all.
     """
-    design, _ = imputation_design(None, {"": curves}, test.y, Recipe())
+    design, _ = imputation_design(Sample(test.y), {"": curves}, Recipe())
     reached = test.tau_given(design.matrix[:, 0]) if design.n_columns else 0.0
     low, high = type(copula).tau_range
     of_score = type(copula).from_tau(min(max(reached, low), high))

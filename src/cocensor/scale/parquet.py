@@ -179,7 +179,8 @@ class ParquetScan(Scan):
             key = hashed(numbers) if self._columns.id is None else _keys(pieces, self._columns.id)
             tables = [piece.table for piece in pieces]
             y = Survival.joined([self._columns.read(table) for table in tables])
-            x = [read_covariates(table, self.covariates) for table in tables if self.covariates]
+            named = tables if self.covariates else ()
+            x = [read_covariates(table, self.covariates, incomplete=True) for table in named]
             predictions = {name: next(reader) for name, reader in readers.items()}
             yield Batch(numbers, y, Covariates.joined(x) if x else None, predictions, key)
 

@@ -302,7 +302,7 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
     tables: list[Any] = [None] * len(parts)
     if parts[0][2] is not None:
         named = [(x, f"{name} covariates") for name, (_, _, x) in zip(names, parts, strict=True)]
-        tables = chosen_covariates("all", named)
+        tables = chosen_covariates("all", named, incomplete=True)
     edges = pairwise(np.cumsum([0, *(len(y) for _, y, _ in parts)]))
     batches = []
     for (models, y, _), x, edge in zip(parts, tables, edges, strict=True):

@@ -140,7 +140,12 @@ class Evaluation:
         if not by.has_skill:
             skill["missing"] = f"skill is not defined for the {by.label}"
         notes = missing_notes(scores, self.notes, model) if np.isnan(value) else ()
-        about |= _error_of(errors, model) | {"value": value, "range": by.range, "notes": notes}
+        about |= _error_of(errors, model) | {
+            "value": value,
+            "range": by.range,
+            "noise": by.noise,
+            "notes": notes,
+        }
         return Score(**about, skill=Score(**skill, range=(-np.inf, 1.0)))
 
     def compare(

@@ -24,7 +24,7 @@ from cocensor.metrics import BrierScore, Metric
 from cocensor.metrics.base import label_without_time, time_in_name
 from cocensor.metrics.scoring import grid_of
 from cocensor.study.data import EvaluationData, Horizon
-from cocensor.study.plan import AtRisk, Plan, check_differ, takes_single_times
+from cocensor.study.plan import AtRisk, Plan, Planned, check_differ, takes_single_times
 
 #: Times to score at, and why they end where they do.
 Times = tuple[FloatArray, Horizon]
@@ -122,12 +122,17 @@ def usable_samples(
     if not (parts or covariates is None or isinstance(covariates, str)):
         raise ValueError("x_test is needed where covariates are named.")
     needs = {name: (a.adjustment if isinstance(a, Fitted) else a).needs for name, a in adjustments.items()}
-    given_all = {n for n, a in adjustments.items() if isinstance(a, Imputation) and "everything" in a.given}
-    reading = {name for name in adjustments if "covariates" in needs[name]} | given_all
+    reading = {
+        n
+        for n, adjustment in adjustments.items()
+        if "covariates" in needs[n] or is_given_everything(adjustment)
+    }
     tables: dict[str, Covariates] = {}
     if parts and covariates is not None:
         try:
-            chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
+            read = [(sample.x, x) for sample, x, _ in parts]
+            incomplete = all(is_given_everything(adjustments[name]) for name in reading)
+            chosen = chosen_covariates(covariates, read, incomplete=incomplete)
             tables = {x: table for (_, x, _), table in zip(parts, chosen, strict=True)}
         except ValueError:
             if reading or covariates != "all":
@@ -151,6 +156,17 @@ def usable_samples(
     if samples.y_train is not None and not samples.y_train.equals(samples.y_test):
         by_name["training sample"] = samples.y_train
     return usable, [*levels, *unmarked_end(by_name), *ended_by_reason(by_name)]
+
+
+def is_given_everything(adjustment: Adjustment | Fitted) -> bool:
+    """Whether an adjustment is given any covariates there are, of which values may be missing."""
+    return isinstance(adjustment, Imputation) and "everything" in adjustment.given
+
+
+def may_lack_values(planned: Sequence[Planned]) -> bool:
+    """Whether no adjustment of a plan needs covariates without missing values."""
+    adjustments = [own.adjustment for own in planned]
+    return not any("covariates" in own.needs for own in adjustments)
 
 
 def _is_outcome(x: Any) -> bool:

@@ -38,7 +38,8 @@ class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
     ``value`` is NaN where there is none, and ``notes`` say why; ``missing`` says why there is no interval. ``at`` is
-    the time of a score at one time, and ``range`` what its interval is cut to. ``skill`` is the share of the way from
+    the time of a score at one time, and ``range`` what its interval is cut to; one within ``noise`` standard errors of
+    the lower end begins there. ``skill`` is the share of the way from
     the score of the reference curve to the best there is, NaN where it is not defined: the reference curve is taken as
     it is, like a model, and its error as an estimate is not in the interval.
 
@@ -56,6 +57,7 @@ class Score(Estimate):
     adjustment: str
     at: float | None = None
     range: tuple[float, float] = (-np.inf, np.inf)
+    noise: float = 0.0
     notes: tuple[Note, ...] = ()
     skill: Score | None = field(default=None, repr=False)
 
@@ -64,6 +66,8 @@ class Score(Estimate):
     ) -> ConfidenceInterval:
         """Where the true value lies; see :meth:`Estimate.confidence_interval`."""
         interval = super().confidence_interval(confidence_level, method)
+        if self.value - self.range[0] < self.noise * self.standard_error:
+            interval = ConfidenceInterval(self.range[0], interval.high)
         within = self.range[0] <= self.value <= self.range[1]  # else weights stand for too many subjects
         return ConfidenceInterval(*np.clip(interval, *self.range).tolist()) if within else interval
 

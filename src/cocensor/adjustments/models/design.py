@@ -19,24 +19,30 @@ from cocensor._checks import (
     check_whole,
 )
 from cocensor._notes import Note, noted
-from cocensor.data import Predictions, Survival
+from cocensor.adjustments.models.learned import Learned, LearnedScores
+from cocensor.data import Predictions, Sample, Survival
 from cocensor.data.covariates import Encoding
 from cocensor.data.predictions import Predicted, PredictionsAt, RiskScores
+from cocensor.data.risk_table import WhichMargin
 from cocensor.data.times import shown_time
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
-Ridge = Literal["", "scores", "covariates", "curvature", "time"]
+Ridge = Literal["", "scores", "covariates", "learned", "curvature", "time"]
 # Of a natural spline with 3 degrees of freedom.
 _OUTER_KNOTS = (0.05, 0.95)
-# A column that others explain up to this share of its variance adds nothing but trouble; so does a function of a
+# A covariate that others explain up to this share of its variance adds nothing but trouble; so does a function of a
 # spline that those before it explain up to this share of its size.
 _COLLINEAR = 1e-6
+# What is made of predictions is there once: two unshrunk scores of which one is the other, recalibrated, are noise.
+_RECALIBRATED = 1e-3
 # Columns add as much as each other if it is the same up to this share.
 _TIE = 1e-3
 # A score at another quartile joins where that at the median explains less than this share of its variance.
 _ENOUGH = 0.95
+# A learned score of which one covariate explains more than this share of the variance is named after it.
+_MOSTLY = 0.9
 # A score is left unshrunk where there are so many events, and dropouts, for each.
 _PER_SCORE = 10
 
@@ -62,6 +68,7 @@ class Recipe:
     score_df: int = 1
     time_varying: bool = False
     shrink: bool = False
+    learned: Learned = False
 
 
 #: Columns with their values, in the order in which they come in.
@@ -69,20 +76,17 @@ _Columns = list[tuple["Column", FloatArray]]
 
 
 def imputation_design(
-    x: Any,
-    predictions: Mapping[str, Predicted],
-    y: Survival,
-    recipe: Recipe,
-    folds: npt.NDArray[Any] | None = None,
+    sample: Sample, predictions: Mapping[str, Predicted], recipe: Recipe
 ) -> tuple[ImputationDesign, tuple[Note, ...]]:
     r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
 
-    Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant,
-    or that those before it explain, leaves by a decomposition that is pivoted within each of the four; those that stay
-    keep their order. The scores of out-of-fold predictions are centred within ``folds``.
+    Scores come first, then scores at further times, covariates, learned scores, and what bends the scores. A column
+    that is constant, or that those before it explain, leaves by a decomposition that is pivoted within each of the
+    five; those that stay keep their order. The scores of out-of-fold predictions are centred within folds.
     """
     notes: list[Note] = []
-    scores, others, covariates, bent = parts = tuple(_Columns() for _ in range(4))
+    x, y, folds = sample.x, sample.y, sample.folds
+    scores, others, covariates, learned, bent = parts = tuple(_Columns() for _ in range(5))
     shrunk: dict[str, Ridge] = {ridge: ridge if recipe.shrink else "" for ridge in get_args(Ridge)}
     for name, predicted in predictions.items():
         by_time, n_extreme = _scores(predicted, y, recipe.score_times)
@@ -106,20 +110,29 @@ def imputation_design(
         if times:
             notes.append(noted("score_times", model=name, times=times))
     encoding: Encoding | None = None
+    learner: LearnedScores | None = None
     if x is not None:
-        encoding = Encoding.of(x, "x_test")
+        encoding = Encoding.of(x, "x_test", incomplete=True)
         check_length(x, "x_test", len(y), "y_test")
         columns = zip(encoding.names, encoding.matrix(x, "x_test").T, strict=True)
         covariates += [(Column(name, shrunk["covariates"], i), x) for i, (name, x) in enumerate(columns)]
+        notes += encoding.notes
+        if recipe.learned:
+            learner, learned_scores, more = LearnedScores.of(sample, recipe.learned)
+            notes += more
+            for kind, score in zip(learner.kinds, learned_scores.T, strict=True):
+                label = f"learned score of {kind}{_mostly(score, covariates)}"
+                learned.append((Column(label, shrunk["learned"], kind), score))
     candidates = [column for part in parts for column, _ in part]
     values = [x for part in parts for _, x in part]
-    chosen = _independent([len(part) for part in parts], values, y.time > 0)
+    negligible = [_COLLINEAR if part is covariates else _RECALIBRATED for part in parts]
+    chosen = _independent([len(part) for part in parts], negligible, values, y.time > 0)
     kept = sorted(chosen)
     left_out = [column.name for i, column in enumerate(candidates) if i not in kept]
     left_out += () if encoding is None else encoding.left_out
     if left_out:
         notes.append(noted("columns_left_out", columns=left_out))
-    n_scores, n_varying = len(scores), len(candidates) - len(bent)
+    n_scores, n_varying = len(scores), len(candidates) - len(learned) - len(bent)
     varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
@@ -133,9 +146,17 @@ def imputation_design(
     names, ridges = tuple(column.name for column in sources), tuple(column.ridge for column in sources)
     matrix = np.column_stack([np.empty((len(y), 0)), *(values[i] for i in kept)])
     design = ImputationDesign(
-        matrix, names, varying, ridges, shrunk["time"], sources=sources, covariates=encoding
+        matrix, names, varying, ridges, shrunk["time"], sources=sources, covariates=encoding, learned=learner
     )
     return design, tuple(notes)
+
+
+def _mostly(score: FloatArray, covariates: _Columns) -> str:
+    """Name the covariate that a learned score is hardly more than, as where it was known after the outcome."""
+    for column, values in covariates if spread_of(score) else ():
+        if spread_of(values) and np.corrcoef(values, score)[0, 1] ** 2 > _MOSTLY:
+            return f" (mostly {column.name!r})"
+    return ""
 
 
 def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:
@@ -145,12 +166,14 @@ def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None
     return score if score is None or folds is None else _centred(score, folds)
 
 
-def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray) -> list[int]:
+def _independent(
+    sizes: list[int], negligible: list[float], values: list[FloatArray], counted: BoolArray
+) -> list[int]:
     """The columns that those before them leave something of, those that add most first.
 
     A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part of the
-    columns, of these ``sizes``. Of columns that add as much, up to a margin that rounding does not reach, the first is
-    taken.
+    columns, of these ``sizes``, and with a share of the variance that is ``negligible`` there. Of columns that add as
+    much, up to a margin that rounding does not reach, the first is taken.
     """
     if not values or not counted.any():
         return []
@@ -159,13 +182,13 @@ def _independent(sizes: list[int], values: list[FloatArray], counted: BoolArray)
     Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     rest = Z.T @ Z / len(Z) * np.outer(spread > 0, spread > 0)
     kept: list[int] = []
-    for stop, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True):
+    for stop, size, least in zip(np.cumsum(sizes).tolist(), sizes, negligible, strict=True):
         candidates = list(range(stop - size, stop))
         while candidates:
             most = max(rest[i, i] for i in candidates)
-            if most < _COLLINEAR:
+            if most < least:
                 break
-            first = next(i for i in candidates if rest[i, i] >= max((1.0 - _TIE) * most, _COLLINEAR))
+            first = next(i for i in candidates if rest[i, i] >= max((1.0 - _TIE) * most, least))
             kept.append(first)
             candidates.remove(first)
             rest -= np.outer(rest[:, first], rest[first]) / rest[first, first]
@@ -308,11 +331,11 @@ def spread_of(value: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A score, one of the functions that bend it, or a covariate by its place; and the ridge that shrinks it."""
+    """A score, one of the functions that bend it, a covariate by its place or a learned score; and its ridge."""
 
     name: str
     ridge: Ridge
-    source: Score | int
+    source: Score | int | WhichMargin
     curvature: Curvature | None = None
     function: int = 0
 
@@ -323,9 +346,11 @@ class ImputationDesign(Design):
 
     sources: tuple[Column, ...] = ()
     covariates: Encoding | None = None
+    learned: LearnedScores | None = None
 
-    def matrix_of(self, n: int, x: Any, predictions: Mapping[str, Predicted]) -> FloatArray:
-        """The columns of ``n`` subjects with covariates ``x`` and predictions."""
+    def matrix_of(self, sample: Sample, predictions: Mapping[str, Predicted]) -> FloatArray:
+        """The columns of any subjects with predictions."""
+        n, x = len(sample), sample.x
         if self.covariates is None:
             covariates = np.empty((n, 0))
         elif x is None:
@@ -344,10 +369,15 @@ class ImputationDesign(Design):
         def bent(source: Score, curvature: Curvature | None) -> FloatArray:
             return score_of(source)[:, None] if curvature is None else curvature.of(score_of(source))
 
+        learned: dict[Any, FloatArray] = {}
+        if self.learned is not None:
+            learned = dict(zip(self.learned.kinds, self.learned.of_subjects(sample).T, strict=True))
         matrix = np.empty((n, len(self.sources)))
         for j, column in enumerate(self.sources):
             if isinstance(column.source, Score):
                 matrix[:, j] = bent(column.source, column.curvature)[:, column.function]
+            elif isinstance(column.source, str):
+                matrix[:, j] = learned[column.source]
             else:
                 matrix[:, j] = covariates[:, column.source]
         return matrix

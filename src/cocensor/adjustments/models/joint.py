@@ -209,7 +209,7 @@ class ImputationFromJoint(FittedJoint):
                 )
             z = self.design.matrix
         else:
-            z = self.design.matrix_of(len(y), x, predictions)
+            z = self.design.matrix_of(sample, predictions)
         ratio = resolve(self.adjustment.hazard_ratio, y, self._later, whole)
         ended = ~y.dropout
         if ratio is None and not model.dropout.basis.present:

@@ -132,12 +132,18 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "horizon_by_times": "Scores go up to {time:g}, the last of the times given; without times= they would end at "
     "{otherwise:g}, {reason}.",
     "ids_as_integers": "{other} has integers as {id}: those of {file} are compared as integers, {text!r} as {number}.",
+    "incomplete": lambda values: (
+        f"Covariate {values['covariate']!r} has no value for {plural(values['n'], 'subject')}: the imputation model is "
+        f"given an indicator, and the mean in {'its' if values['n'] == 1 else 'their'} place."
+    ),
     "index_as_id": "{file}: the column without a name is read as {id}.",
     "index_left_out": "{file}: the first column has no name and is left out.",
     "intervals_are_about": lambda values: (
         "Intervals are for these trained models up to this horizon."
         f"{' They assume that the copula is correct.' * values['copula']}"
     ),
+    "levels_grouped": "Covariate {covariate!r} has {n} levels: learned scores take all but the {kept} most frequent "
+    "together.",
     "matched_by_labels": "{in_file}The predictions are put into the order of the test subjects by their labels.",
     "matched_by_position": "{in_file}The predictions are matched to the test subjects by position: the labels of the "
     "two differ, and one of them merely counts from 0.",
@@ -146,6 +152,7 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "no_risk_score": "There is no risk score: the predictions are 0 or 1, or the same for all.",
     "no_training_sample": "There is no training sample: adjustments and the reference curve are estimated from the "
     "test sample.",
+    "not_learned": "No score of the {kind} is learned from covariates: there are {n} {kind}s, and {fewest} are needed.",
     "nuisance_models": "The event is modelled by {event}, the censoring by {censoring}.",
     "numbered_rows": "{file}: {what}s are numbered, and matched by position.",
     "paper_needs_archimedean": lambda values: (
