@@ -29,6 +29,7 @@ from cocensor.study.ranking import (
 )
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import ALL, Grid, Pair
+from cocensor.study.sensitivity.zones import Course, courses
 
 if TYPE_CHECKING:
     from cocensor.study.sensitivity.run import Sensitivity
@@ -79,7 +80,7 @@ class Verdict:
     """Who leads by one metric under one assumption, as far as the data show, and how far that holds."""
 
     #: The first that applies: "no_usable_model" (no model may be better than Kaplan–Meier), "tie" (all remaining models
-    #: are equivalent, throughout the plausible range), "settled" (one model is better than every other at every point of
+    #: are equivalent, throughout the plausible range), "settled" (one model is better than every other at all points of
     #: the plausible range, both ends included, in every family that reaches the point, and at every hazard ratio after
     #: dropout whose τ lies in the range), "settled_at_independence" (the same at the dependence that was assumed), or
     #: "not_settled". A point without an answer prevents "tie" and "settled". One remaining model is held against the
@@ -107,6 +108,11 @@ class Verdict:
     strongest_covariate: str | None = None
     #: How far the lead holds over the hazard ratio after dropout.
     over_ratios: OverRatios | None = field(default=None, repr=False)
+    #: The model with the best score against each other that remains, the most serious rival first; against the
+    #: Kaplan–Meier curve where no other does.
+    courses: tuple[Course, ...] = field(default=(), repr=False)
+    #: So many points of the plausible range have no answer.
+    unanswered: int = 0
     #: Kendall's τ that each hazard ratio after dropout implies, by the fitted margins; NaN where it is not known.
     tau_of_ratio: Mapping[float, float] = field(default_factory=dict)
 
@@ -207,6 +213,7 @@ class Verdict:
             },
             "plausible": self.plausible and (self.plausible.low, self.plausible.high),
             "stretches": list(map(vars, self.stretches)),
+            "courses": [course.to_dict() for course in self.courses],
             "robustness": self.robustness and vars(self.robustness),
             "statement": str(self),
         }
@@ -353,10 +360,16 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
         for model in evaluation.data.predictions
     }
     verdict = Verdict("not_settled", assumption, place, reference, unscored, by_metric)
-    points: list[Point] | None = None
+    points: list[Point | None] | None = None
     if sensitivity is not None and tells:
         verdict = _over(sensitivity, verdict)
         points = plausible_points(sensitivity, verdict.tau_of_ratio)
+        ends = sensitivity.plausible.low, sensitivity.plausible.high
+        lost = verdict.robustness and verdict.robustness.family
+        found = courses(
+            sensitivity.grids, place, rankable(evaluation), ends, verdict.tau_of_ratio, lost or None
+        )
+        verdict = replace(verdict, courses=found, unanswered=sum(point is None for point in points))
         reference = {
             model: answer._replace(over_plausible=_over_plausible(points, model, answer.here))
             for model, answer in reference.items()

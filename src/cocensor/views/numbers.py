@@ -31,7 +31,7 @@ from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.grid import Grid
 from cocensor.study.tables import pairs_of
-from cocensor.views.text.evaluation import copula_in_words
+from cocensor.views.text.fits import copula_in_words
 
 _CALIBRATION = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
 _CURVES = ("curve_label", "profile_labels", "profile_style")

@@ -25,12 +25,22 @@ def decimals(standard_error: float) -> int:
 def number(value: float, places: int = _DECIMALS) -> str:
     """A number with so many decimals; with two significant digits where these would all be 0."""
     text = f"{value:z.{places}f}"
-    return f"{value:.2g}" if value and not text.strip("-0.") else text
+    return minus(f"{value:.2g}" if value and not text.strip("-0.") else text)
+
+
+def minus(text: str) -> str:
+    """A number with a minus sign in the place of a hyphen."""
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def tau_in_words(tau: float) -> str:
+    """A τ with two decimals."""
+    return minus(f"{tau:z.2f}")
 
 
 def level_in_words(level: float) -> str:
     """A confidence level as a share."""
-    return f"{100 * level:g} %"
+    return f"{100 * level:g}%"
 
 
 def with_interval(
@@ -43,7 +53,7 @@ def with_interval(
     if level is None or not isfinite(estimate.standard_error):
         return number(value, places)
     low, high = (number(end, places) for end in estimate.confidence_interval(level))
-    what = "" if in_short else f"{level_in_words(level)} interval "
+    what = "" if in_short else f"{level_in_words(level)} CI "
     return f"{number(value, places)} ({what}{low} to {high})"
 
 
@@ -62,7 +72,8 @@ def ratio_in_words(ratio: float) -> str:
         return np.format_float_positional(ratio, 2, fractional=False, trim="-")
     if f"{ratio:.2f}" == "1.00":
         return "1"
-    return f"{ratio:.{2 if ratio < _NEXT_TO_1 else 1 if ratio < _TWO_DIGITS else 0}f}"
+    text = f"{ratio:.{2 if ratio < _NEXT_TO_1 else 1 if ratio < _TWO_DIGITS else 0}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def inward(ratio: float) -> str:
