@@ -10,10 +10,11 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import results_of
 from cocensor.study.ranking import standing
 from cocensor.study.report import Report
+from cocensor.study.sensitivity.zones import Course
 from cocensor.study.verdict import Verdict
 from cocensor.views.text.checks import checks_in_words
 from cocensor.views.text.digits import decimals, inward, level_in_words, number, ratio_in_words
-from cocensor.views.text.names import BARE, Names, plural
+from cocensor.views.text.names import BARE, Names, capital, plural
 from cocensor.views.text.verdict import STATES, conclusion, hangs_on, rival_name
 
 _UNMARKED = (
@@ -289,6 +290,40 @@ def in_other_metrics(evaluation: Evaluation) -> list[tuple[str, str, dict[str, t
             cells[model] = value, limits, model in best
         tables.append((metric.label, metric.direction, cells))
     return tables
+
+
+def minimal_rows(report: Report) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Columns and rows of the table for a paper."""
+    evaluation, verdict = report.evaluation, report.verdict
+    rows, _ = model_rows(evaluation, verdict)
+    level = "" if verdict.standing.level is None else f" ({level_in_words(verdict.standing.level)} CI)"
+    columns = [
+        "Model",
+        f"{capital(verdict.standing.metric.label)}{level}",
+        f"Difference to best{level}",
+        "Better than Kaplan–Meier",
+    ]
+    columns += ["Lead held for ratios"] * any(course.is_ratio for course in verdict.courses)
+    held = {course.second: _held(course) for course in verdict.courses if course.is_ratio}
+    cells = [
+        (
+            row.model,
+            f"{row.score} ({row.interval})" if row.interval else row.score,
+            f"{row.difference} ({row.difference_interval})" if row.difference_interval else row.difference,
+            row.better_than_reference,
+            held.get(row.model, ""),
+        )[: len(columns)]
+        for row in rows
+    ]
+    return tuple(columns), tuple(cells)
+
+
+def _held(course: Course) -> str:
+    """Over which hazard ratios after dropout the best model is better than another; "none" where it is not at 1."""
+    zone = course.at_start
+    if (zone.kind, zone.model) != ("better", course.first):
+        return "none"
+    return f"{inward(zone.low)} to {inward(zone.high)}"
 
 
 def scores_in_a_line(evaluation: Evaluation) -> str:
