@@ -17,6 +17,7 @@ from cocensor._checks import FloatArray, Progress
 from cocensor._files import write_whole
 from cocensor._views import view
 from cocensor.data.predictions import RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.joint import DependenceProfile
 from cocensor.metrics import BrierScore, CalibrationCurve, DCalibration, DCalibrationResult, DecisionCurve
 from cocensor.study.curves import CurveErrors, MarginCurves, curve_errors, margin_curves, profile_errors
@@ -27,6 +28,8 @@ from cocensor.study.sensitivity import Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.verdict import Verdict
 from cocensor.warnings import FitWarning, HorizonWarning, collected
 
+# At so many times, from 0 to the horizon, it is counted who is event-free.
+_N_EVENT_FREE = 61
 #: Called with the name of a phase; what it returns is called with the number of finished steps and of all.
 Phases = Callable[[str], Progress]
 
@@ -53,7 +56,7 @@ class Report:
     calibration: Mapping[tuple[str, str, float], CalibrationCurve] = field(default_factory=dict)
     #: By adjustment and model.
     d_calibration: Mapping[tuple[str, str], DCalibrationResult] = field(default_factory=dict)
-    #: By hazard ratio after dropout, the share of the test subjects that is event-free at the times of the evaluation.
+    #: By hazard ratio after dropout, the share of the test subjects that is event-free at equally spaced times.
     event_free: Mapping[float, FloatArray] = field(default_factory=dict)
     #: By adjustment and time, and then by model.
     decision_curves: Mapping[tuple[str, float], dict[str, DecisionCurve]] = field(default_factory=dict)
@@ -243,13 +246,19 @@ def event_free_under(sensitivity: Sensitivity) -> dict[float, FloatArray]:
     verdict, grid = sensitivity.verdict, sensitivity.over_ratio
     course = next((course for course in verdict.courses if course.is_ratio), None)
     data = sensitivity.evaluation.data
-    if grid is None or course is None or course.plausible is None or data.streamed is not None:
+    fitted = sensitivity.evaluation.results[verdict.adjustment].fitted
+    if (
+        grid is None
+        or course is None
+        or course.plausible is None
+        or data.streamed is not None
+        or fitted is None
+    ):
         return {}
-    answers, shares = grid.answers[verdict.adjustment][course.line], {}
-    for ratio in sorted({course.plausible[0], 1.0, course.plausible[1]} & set(answers)):
-        fitted = answers[ratio].fitted
-        if fitted is not None:
-            with collected(HorizonWarning, FitWarning):
-                status = data.status(fitted, data.grid)
-            shares[ratio] = status.a.sum(axis=0) / status.normaliser
+    shares = {}
+    times = TimeGrid.of(np.linspace(0.0, data.grid.last, _N_EVENT_FREE))
+    for ratio in sorted({course.plausible[0], 1.0, course.plausible[1]}):
+        with collected(HorizonWarning, FitWarning):
+            status = data.status(fitted.with_hazard_ratio(ratio), times)
+        shares[ratio] = status.a.sum(axis=0) / status.normaliser
     return shares

@@ -205,18 +205,21 @@ def score_with_metric(data: EvaluationData, before: AdjustmentScores, metric: Me
 
 def refit(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
     """Return the same models served by other fits, such as those under another copula, to be scored again."""
-    served = [(fitted, tuple(name for name in names if name != REFERENCE)) for fitted, names in before.served]
-    fits = tuple((move(fitted), names) for fitted, names in served if names)
+    fits = tuple((move(fitted), names) for fitted, names in before.served if set(names) != {REFERENCE})
     if not fits:
         raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
     return replace(before, adjustment=fits[0][0].adjustment, served=fits)
 
 
 def score_refit(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
-    """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
+    """The scores of the models by the fits that serve them now, which are not kept.
+
+    The reference is scored by the first metric by which it can be beaten alone.
+    """
     # There may be many copulas, and a fit can be as large as the sample.
     bare = replace(before, served=(), resampling=None, imputation_fit=None)
-    return Scoring(data, before.name).answered_by(before.served).onto(bare, batched=True)
+    beaten_by = next((metric.name for metric in data.metrics if metric.has_skill), "")
+    return Scoring(data, before.name, (beaten_by,)).answered_by(before.served).onto(bare, batched=True)
 
 
 def _refitted_to(data: EvaluationData, resample: Resample, before: AdjustmentScores) -> AdjustmentScores:
@@ -246,8 +249,14 @@ def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
 class Scoring:
     """Scores under one adjustment as they come in, with the reasons for those that do not."""
 
-    def __init__(self, data: EvaluationData, adjustment: str) -> None:
+    def __init__(
+        self, data: EvaluationData, adjustment: str, reference_by: Sequence[str] | None = None
+    ) -> None:
         self.data, self.adjustment = data, adjustment
+        #: The metrics that the reference is scored by; all of them by default.
+        self._reference_by = (
+            [metric.name for metric in data.metrics] if reference_by is None else reference_by
+        )
         self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in data.metrics}
         self.reference: dict[str, MetricValue] = {}
         self.notes: list[Note] = []
@@ -282,7 +291,7 @@ class Scoring:
         status: EventWeights | None = None
         latest, ratio = -np.inf, np.nan
         for metric in self.data.in_order:
-            scored = {REFERENCE, *self.data.scored_by(metric)}
+            scored = {*self.data.scored_by(metric), *[REFERENCE] * (metric.name in self._reference_by)}
             able = [name for name in models if name in scored]
             if not able:
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
@@ -19,7 +19,7 @@ from cocensor.views.text.verdict import KAPLAN_MEIER, rival_name
 
 # So many points of a line can be told apart, and so many are read out.
 _POINTS, _TIPS = 120, 41
-_LETTER = 6.4  # the mean width of a letter
+_LETTER = 7.0  # the mean width of a letter
 _RATIOS = (0.1, 0.2, 1 / 3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
@@ -180,9 +180,9 @@ def line_chart(
     rules: Sequence[float] = (),
     diagonal: bool = False,
     labels: bool = True,
-    histogram: FloatArray | None = None,
+    bars: tuple[FloatArray, FloatArray] | None = None,
 ) -> Markup:
-    """Lines with the areas of their limits; the names stand at the line ends."""
+    """Lines with the areas of their limits, their names at their ends; ``bars`` are edges and heights below them."""
     xs = np.concatenate([line.x for line in lines])
     ys = np.concatenate(
         [part for line in lines for part in (line.y, line.low, line.high) if part is not None]
@@ -197,13 +197,10 @@ def line_chart(
     canvas.y_axis(ticks(y_low, y_high, 4), plain_number)
     marks = x_ticks or [(tick, plain_number(tick)) for tick in ticks(x_low, x_high, 5)]
     canvas.x_axis(marks, x_label)
-    if histogram is not None and histogram.max() > 0:
-        base, width = size[1] - canvas.bottom, (x_high - x_low) / len(histogram)
-        for k, count in enumerate(histogram):
-            left = canvas.x(x_low + k * width)
-            canvas.box(
-                left, base, canvas.x(x_low + (k + 1) * width) - 1, base - 34 * count / histogram.max(), "bars"
-            )
+    if bars is not None and bars[1].max() > 0:
+        base, highest = size[1] - canvas.bottom, float(bars[1].max())
+        for left, right, count in zip(bars[0][:-1], bars[0][1:], bars[1], strict=True):
+            canvas.box(canvas.x(left), base, canvas.x(right) - 1, base - 34 * float(count) / highest, "bars")
     if diagonal:
         low, high = max(x_low, y_low), min(x_high, y_high)
         canvas.rule(canvas.x(low), canvas.y(low), canvas.x(high), canvas.y(high), "ideal")
@@ -223,17 +220,18 @@ def _padded(low: float, high: float) -> tuple[float, float]:
 
 def _end_labels(canvas: Canvas, lines: Sequence[Line], names: Sequence[str]) -> None:
     """Write names beside the ends of lines, moved apart where they would overlap."""
-    ends = []
+    ends = list[tuple[float, str, str]]()
     for line, name in zip(lines, names, strict=True):
         there = np.flatnonzero(np.isfinite(line.y))
         if there.size:
-            ends.append([canvas.y(float(line.y[there[-1]])) + 4, name, line.look])
+            ends.append((canvas.y(float(line.y[there[-1]])) + 4, name, line.look))
     ends.sort(key=lambda end: end[0])
-    for above, below in zip(ends, ends[1:], strict=False):
-        below[0] = max(below[0], above[0] + 13)
-    over = ends[-1][0] - (canvas.height - canvas.bottom + 4) if ends else 0.0
-    for y, name, look in ends:
-        canvas.text(canvas.width - canvas.right + 5, y - max(over, 0.0), name, f"name {look}")
+    heights = list[float]()
+    for height, *_ in ends:
+        heights.append(max(height, heights[-1] + 13) if heights else height)
+    over = max(heights[-1] - (canvas.height - canvas.bottom + 4), 0.0) if heights else 0.0
+    for y, (_, name, look) in zip(heights, ends, strict=True):
+        canvas.text(canvas.width - canvas.right + 5, y - over, name, f"name {look}")
 
 
 def course_figure(
@@ -273,7 +271,7 @@ def _course(
         52,
         14,
         40,
-        84 if benchmarks else 66,
+        64,
     )
     base = height - canvas.bottom
     first, second = (shortened(name, 18) for name in (course.first, rival_name(course)))
@@ -288,8 +286,10 @@ def _course(
     canvas.rule(canvas.left, canvas.y(0), width - canvas.right, canvas.y(0), "zero")
     start = canvas.x(course.position(course.start))
     canvas.rule(start, canvas.top, start, base, "start")
-    limits = (curve.low, curve.high) if np.isfinite(curve.standard_errors).any() else (None, None)
-    canvas.curve(Line("difference", positions, curve.values, *limits, look="main"))
+    difference = Line("difference", positions, curve.values, look="main")
+    if np.isfinite(curve.standard_errors).any():
+        difference = replace(difference, low=curve.low, high=curve.high)
+    canvas.curve(difference)
     for zone in course.zones:
         _bar(canvas, course, zone, looks, base)
     if course.turn is not None:
@@ -300,9 +300,9 @@ def _course(
         text = f"tips at {place}{extra}"
         canvas.parts.append(f'<circle cx="{canvas.x(at):.1f}" cy="{canvas.y(0):.1f}" r="5" class="turn"/>')
         fits = canvas.x(at) + 10 + _LETTER * len(text) < width
-        canvas.text(
-            canvas.x(at) + (9 if fits else -9), canvas.y(0) - 9, text, "label", "start" if fits else "end"
-        )
+        falls = course.curve.values[0] > course.curve.values[-1]
+        y = canvas.y(0) + (-9 if fits == falls else 19)
+        canvas.text(canvas.x(at) + (9 if fits else -9), y, text, "label halo", "start" if fits else "end")
     if course.is_ratio:
         marks = [(course.position(ratio), "same" if ratio == 1 else _times(ratio)) for ratio in _RATIOS]
         label = "event rate of dropouts, relative to similar subjects who stayed"
@@ -323,8 +323,7 @@ def _course(
             else in_tau
         )
 
-    line = Line("difference", positions, curve.values, *limits)
-    return canvas.svg(alt, _tips(canvas, [line], said, 4), look)
+    return canvas.svg(alt, _tips(canvas, [difference], said, 4), look)
 
 
 def _times(ratio: float) -> str:
@@ -338,10 +337,7 @@ def _bar(canvas: Canvas, course: Course, zone: Any, looks: Mapping[str, str], ba
         name = shortened(zone.model, 18) if zone.model else KAPLAN_MEIER
         look, texts = looks.get(zone.model or "", "kaplan-meier"), [f"{name} better", name]
     else:
-        look, texts = (
-            zone.kind,
-            {"undecided": ["cannot tell", "?"], "equivalent": ["equal", "="]}.get(zone.kind, ["?"]),
-        )
+        look, texts = zone.kind, ["equal", "="] if zone.kind == "equivalent" else ["cannot tell", "?"]
     canvas.box(left, base, right, base + 10, f"zone {look}")
     for text in texts:
         if _LETTER * len(text) <= right - left:
@@ -376,16 +372,17 @@ def _benchmark_marks(
     canvas: Canvas, course: Course, benchmarks: Sequence[tuple[str, float]], base: float
 ) -> None:
     """Mark what leaving out measured covariates would induce, as far as there is room for their names."""
-    ends = {0: -1e9, 1: -1e9}
+    ends, last = {0: -1e9, 1: -1e9}, -1e9
     for name, position in sorted(benchmarks, key=lambda mark: mark[1]):
         at, text = canvas.x(position), shortened(name, 16)
         half = _LETTER * len(text) / 2 + 4
         row = next((row for row, end in ends.items() if at - half >= end), None)
-        if row is None:
+        if row is None or at < last + 10:
             continue
+        last = at
         ends[row] = at + half
-        y = canvas.top + 12 + 14 * row
-        canvas.rule(at, y + 3, at, y + 10, "benchmark")
+        y = canvas.top + 20 + 14 * row
+        canvas.rule(at, canvas.top, at, y - 11, "benchmark")
         canvas.text(at, y, text, "tick benchmark", "middle")
 
 

@@ -36,7 +36,9 @@ from cocensor.views.text.verdict import against_others, plausible_in_words
 _N_STYLES = 6
 _DASHES = {"-": "none", "--": "7 4", "-.": "8 3 2 3", ":": "2 3"}
 # Spaces at which no line may end.
-_BEFORE_SIGN = re.compile(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=[−-]?\d)|(?<=\d) (?=times)")
+_BEFORE_SIGN = re.compile(
+    r"(?<=\d) (?=%)|(?<=τ) (?=[−\d])|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=[−-]?\d)|(?<=\d) (?=times)"
+)
 _TITLE = "Survival models when dropout may depend on the outcome"
 
 
@@ -82,7 +84,7 @@ def _page(report: Report, title: str | None) -> str:
         hidden="" if report.benchmarks is None else plausible_tau_in_words(report.benchmarks, ON_PAGE),
         metrics=in_other_metrics(evaluation),
         meanings=meanings(evaluation.data.metrics),
-        figures=sections.metric_figures(report, looks),
+        figures=sections.metric_figures(report, looks, [row.model for row in shown.rows]),
         truth=truth_in_words(evaluation, ON_PAGE),
         assumptions=[(scores.label, scores.adjustment.assumption) for scores in evaluation.results.values()],
         assumed=copula_in_words(evaluation),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple
 
@@ -12,7 +13,6 @@ from markupsafe import Markup
 from cocensor.data.times import shown_time
 from cocensor.metrics import Metric
 from cocensor.study.curves import CurveErrors
-from cocensor.study.data import REFERENCE
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.ranking import standing
 from cocensor.study.report import Report
@@ -63,11 +63,10 @@ def main_figure(report: Report, looks: Mapping[str, str], face: Face) -> Markup 
     if benchmarks is not None:
         induced = [(row.name, row.shrunken_tau) for row in benchmarks.benchmarks[:2]]
         induced += [("all covariates", benchmarks.together)] * (len(benchmarks.benchmarks) > 1)
-        known = [(course.tau(point), course.position(point)) for point in course.points]
-        known = sorted(pair for pair in known if isfinite(pair[0]))
+        taus = np.array([course.tau(point) for point in course.points])
         for name, tau in induced:
-            if known and known[0][0] <= tau <= known[-1][0]:
-                marks.append((name, float(np.interp(tau, *zip(*known, strict=True)))))
+            if taus[0] <= tau <= taus[-1]:  # false where they are not known
+                marks.append((name, float(np.interp(tau, taus, course.curve.positions))))
     said = "; ".join(f"{where}: {what}" for where, what in zones_in_words(course))
     return course_figure(course, looks, marks, f"{face.conclusion} {said}.", _level(evaluation), face.metric)
 
@@ -110,7 +109,8 @@ def survival_figure(report: Report) -> Figure | None:
     evaluation = report.evaluation
     if len(report.event_free) < 2:
         return None
-    axis, times = evaluation.data.time_axis, evaluation.data.grid.sorted
+    axis, horizon = evaluation.data.time_axis, evaluation.data.grid.last
+    times = np.linspace(0.0, horizon, len(next(iter(report.event_free.values()))))
     looks = dict(zip(sorted(report.event_free), ("k2 d1", "k0 d0", "k1 d2"), strict=False))
     lines = [
         Line(
@@ -122,7 +122,11 @@ def survival_figure(report: Report) -> Figure | None:
         for ratio, share in report.event_free.items()
     ]
     last = {ratio: f"{share[-1]:.2f}" for ratio, share in report.event_free.items()}
-    ends = ", ".join(f"{share} if {ratio_in_words(ratio)} times as fast" for ratio, share in last.items())
+    rates = {
+        ratio: "at the same rate" if ratio == 1 else f"if {ratio_in_words(ratio)} times as fast"
+        for ratio in last
+    }
+    ends = ", ".join(f"{share} {rates[ratio]}" for ratio, share in last.items())
     alt = f"Event-free at {axis.said(float(times[-1]))}: {ends}."
     svg = line_chart(
         lines,
@@ -156,8 +160,9 @@ def benchmark_figure(report: Report) -> Figure | None:
     return Figure("What measured covariates would induce", forest(rows, shade=shade, x_label=label, alt=alt))
 
 
-def metric_figures(report: Report, looks: Mapping[str, str]) -> list[Figure]:
-    """Calibration, ROC, AUC over time and net benefit, as far as they were asked for."""
+def metric_figures(report: Report, looks: Mapping[str, str], ranked: Sequence[str]) -> list[Figure]:
+    """Calibration, ROC, AUC over time and net benefit, as far as they were asked for, of the first models."""
+    looks = {model: looks[model] for model in ranked[:_MOST_MODELS]}
     figures = [*_calibration(report, looks)]
     for metric in report.evaluation.data.metrics:
         key = metric.name, report.evaluation.primary
@@ -174,14 +179,23 @@ def metric_figures(report: Report, looks: Mapping[str, str]) -> list[Figure]:
 
 
 def _calibration(report: Report, looks: Mapping[str, str]) -> list[Figure]:
-    axis, figures = report.evaluation.data.time_axis, []
+    axis, figures = report.evaluation.data.time_axis, list[Figure]()
     times = sorted({time for *_, time in report.calibration})
-    chosen = times[len(times) // 2] if times else None
-    for (_, model, time), curve in report.calibration.items():
-        if time != chosen or len(figures) >= _MOST_MODELS:
-            continue
-        end = float(max(curve.edges[-1], np.nanmax(curve.observed), np.nanmax(curve.predicted)))
-        end = min(1.0, 1.05 * end) or 1.0
+    if not times:
+        return []
+    time = times[len(times) // 2]
+    shown = {model: curve for (_, model, at), curve in report.calibration.items() if at == time}
+    curves = {model: shown[model] for model in looks if model in shown}
+    if not curves:
+        return []
+    # One range for all, so that panels can be compared.
+    ends = [
+        np.nanmax(part)
+        for curve in curves.values()
+        for part in (curve.edges, curve.observed, curve.predicted)
+    ]
+    end = min(1.0, 1.05 * float(max(ends))) or 1.0
+    for model, curve in curves.items():
         ici = f"ICI {number(curve.ici.value, 3)}"
         low, high = float(curve.mean_predicted.value), float(curve.mean_observed.value)
         alt = f"{model}, {axis.named(time)}: mean predicted risk {low:.2f}, observed {high:.2f}; {ici}."
@@ -195,7 +209,7 @@ def _calibration(report: Report, looks: Mapping[str, str]) -> list[Figure]:
             y_range=(0.0, end),
             diagonal=True,
             labels=False,
-            histogram=np.asarray(curve.counts, dtype=np.float64)[: max(1, len(curve.counts))],
+            bars=(curve.edges, np.asarray(curve.counts, dtype=np.float64)),
         )
         figures.append(Figure(f"Calibration of {BARE.model(model)}", svg))
     return figures
@@ -209,7 +223,7 @@ def _over_time(report: Report, metric: Metric, errors: CurveErrors, looks: Mappi
     enough = table.times[np.cumsum(table.events) >= _LEAST_EVENTS]
     start = float(enough[0]) if enough.size else float("inf")
     lines = []
-    for model in evaluation.models:
+    for model in looks:
         if model not in errors.values:
             continue
         x, kept = errors.x[model], errors.x[model] >= start
@@ -217,10 +231,9 @@ def _over_time(report: Report, metric: Metric, errors: CurveErrors, looks: Mappi
             return []
         low, high = errors.of(model).confidence_intervals(level)
         has = model not in errors.missing
-        limits = (low[kept], high[kept]) if has and len(evaluation.models) <= _MOST_MODELS else (None, None)
         order = np.argsort(x[kept])
-        ends = tuple(None if part is None else part[order] for part in limits)
-        lines.append(Line(model, x[kept][order], errors.values[model][kept][order], *ends, looks[model]))
+        line = Line(model, x[kept][order], errors.values[model][kept][order], look=looks[model])
+        lines.append(replace(line, low=low[kept][order], high=high[kept][order]) if has else line)
     if not lines:
         return []
     label = capital(metric.curve_label or metric.label)
@@ -233,8 +246,8 @@ def _over_time(report: Report, metric: Metric, errors: CurveErrors, looks: Mappi
 
 def _roc(report: Report, metric: Metric, errors: CurveErrors, looks: Mapping[str, str]) -> Figure:
     evaluation, lines = report.evaluation, []
-    for model in evaluation.models:
-        if model in errors.values and model != REFERENCE:
+    for model in looks:
+        if model in errors.values:
             score = evaluation.score(model, metric.name)
             named = f"{BARE.model(model)} {number(score.value, 2)}"
             lines.append(Line(named, errors.x[model], errors.values[model], look=looks[model]))
@@ -254,7 +267,7 @@ def _roc(report: Report, metric: Metric, errors: CurveErrors, looks: Mapping[str
 
 
 def _net_benefit(report: Report, looks: Mapping[str, str]) -> list[Figure]:
-    figures, axis = [], report.evaluation.data.time_axis
+    figures, axis = list[Figure](), report.evaluation.data.time_axis
     for (_, time), curves in list(report.decision_curves.items())[:1]:
         first = next(iter(curves.values()))
         # Thresholds above the share with the event are of no use to anybody.
@@ -262,14 +275,16 @@ def _net_benefit(report: Report, looks: Mapping[str, str]) -> list[Figure]:
         kept = first.thresholds <= max(0.2, min(0.99, 1.3 * rate + 0.05))
         x = first.thresholds[kept]
         lines = [
-            Line(model, x, curve.net_benefit.values[kept], look=looks[model])
-            for model, curve in curves.items()
+            Line(model, x, curves[model].net_benefit.values[kept], look=looks[model])
+            for model in looks
+            if model in curves
         ]
         lines += [
             Line("treat all", x, first.treat_all.values[kept], look="all"),
             Line("treat none", x, 0 * x, look="none"),
         ]
         top = max(float(np.nanmax(line.y)) for line in lines)
+        lines = [replace(line, y=np.where(line.y < -0.12 * top, np.nan, line.y)) for line in lines]
         half = int(np.argmin(abs(x - 0.2)))
         alt = f"Net benefit at a threshold of {x[half]:.2f}, {axis.named(time)}: " + ", ".join(
             f"{line.name} {number(float(line.y[half]), 3)}" for line in lines

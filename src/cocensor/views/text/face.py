@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 
 from cocensor.adjustments import IPCW
+from cocensor.inference.comparisons import Direction
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import results_of
 from cocensor.study.ranking import standing
@@ -65,7 +66,8 @@ class Face:
 def face(report: Report, names: Names = BARE, how: str = "Survival(…, administrative=…)") -> Face:
     """What a view of a report shows first; ``how`` names the argument that marks administrative censorings."""
     evaluation, verdict = report.evaluation, report.verdict
-    metric, checks = verdict.standing.metric, checks_in_words(evaluation, names)
+    # Who may be no better than Kaplan–Meier stands in the table of models.
+    metric, checks = verdict.standing.metric, checks_in_words(evaluation, names, but="no_better")
     unmarked = unmarked_in_words(evaluation, how)
     base = results_of(evaluation, verdict.adjustment).reference.get(metric.name)
     rows, places = model_rows(evaluation, verdict)
@@ -239,7 +241,7 @@ def paragraph(report: Report) -> str:
         )
         sentences.append(f"The {metric.label} was {BARE.models(scored)}{rivals}.")
     sentences.append(_sensitivity_paragraph(verdict))
-    sentences.append(f"We conclude: {conclusion(verdict)[:1]}{conclusion(verdict)[1:]}")
+    sentences.append(f"Conclusion: {conclusion(verdict)}")
     return " ".join(filter(None, sentences))
 
 
@@ -257,7 +259,9 @@ def _sensitivity_paragraph(verdict: Verdict) -> str:
     outward = [zone.low if way > 0 else zone.high for way in (1, -1) for zone in course.outward(way)[:1]]
     nearest = min(outward, key=lambda point: abs(course.position(point)), default=None)
     leads = (course.at_start.kind, course.at_start.model) == ("better", course.first)
-    said, pair = "The data could not tell the two best models apart at independence", rival_name(course)
+    pair, at_start = rival_name(course), course.at_start.kind
+    said = f"At independence the data could not tell {course.first} from {pair}"
+    said = f"At independence {course.first} and {pair} were equivalent" if at_start == "equivalent" else said
     if leads:
         lead, point = f"the lead of {course.first} over {pair}", nearest and inward(nearest)
         said = (
@@ -271,7 +275,7 @@ def _sensitivity_paragraph(verdict: Verdict) -> str:
     )
 
 
-def in_other_metrics(evaluation: Evaluation) -> list[tuple[str, str, dict[str, tuple[str, str, bool]]]]:
+def in_other_metrics(evaluation: Evaluation) -> list[tuple[str, Direction, dict[str, tuple[str, str, bool]]]]:
     """By metric after the first its label, direction, and by model score, interval, and whether none is better."""
     tables = []
     for metric in evaluation.data.metrics[1:]:

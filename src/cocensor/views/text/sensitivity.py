@@ -9,7 +9,7 @@ from cocensor.study import Evaluation
 from cocensor.study.ranking import standing
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.bounds import has_bounds
-from cocensor.views.text.digits import decimals, level_in_words, number
+from cocensor.views.text.digits import decimals, level_in_words, number, tau_in_words
 from cocensor.views.text.names import BARE, Names, listed, plural, quoted
 from cocensor.views.text.verdict import verdict_in_words
 
@@ -171,7 +171,7 @@ def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE)
 
 
 def _tau(tau: float) -> str:
-    return f"τ = {tau:.2f}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
+    return f"τ = {tau_in_words(tau)}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
 
 
 def plausible_tau_as_text(benchmarks: CovariateBenchmarks) -> str:

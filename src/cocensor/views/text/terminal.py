@@ -46,21 +46,27 @@ def report_lines(
     lines += [*_wrapped(f"{shown.state.upper()}: {shown.conclusion}"), ""]
     lines += score_lines(shown)
     course = verdict.courses[0] if verdict.courses and verdict.assumption.anybody_left else None
-    others = list[str]()
+    others = list[list[str]]()
     if course is not None:
         lines += ["", _axis_in_words(course)]
         zones = zones_in_words(course)
         width = max(len(where) for where, _ in zones)
         lines += [f"  {where:<{width}}  {said}" for where, said in zones]
-        others = [line for text in against_others(verdict) for line in _wrapped(text, "  ")]
+        others = [_wrapped(text, "  ") for text in against_others(verdict)]
     truth = truth_in_words(report.evaluation, BARE, in_short=True)
     close = [
         *([""] if shown.warning else []),
         *(_wrapped(f"! {shown.warning}", "  ") if shown.warning else []),
     ]
     close += [line for text in filter(None, [truth, *end]) for line in _wrapped(text)]
-    lines += others[: max(_MOST_LINES - len(lines) - len(close), 0)]
-    # More models than five may take more; what is empty goes first.
+    for text in others:
+        filled = [line for line in (*lines, *text, *close) if line]
+        lines += text if len(filled) <= _MOST_LINES else []
+    for check in shown.checks:
+        text = _wrapped(f"! {check}", "  ")
+        filled = [line for line in (*lines, *close, *text) if line]
+        close += text if len(filled) <= _MOST_LINES else []
+    # What is empty goes first.
     empty = [k for k, line in enumerate([*lines, *close]) if not line]
     spare = set(empty[::-1][: max(len(lines) + len(close) - _MOST_LINES, 0)])
     return [line for k, line in enumerate([*lines, *close]) if k not in spare]
@@ -76,7 +82,9 @@ def _axis_in_words(course: Course) -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False) or [
+        ""
+    ]
 
 
 def score_lines(shown: Face) -> list[str]:
@@ -86,7 +94,8 @@ def score_lines(shown: Face) -> list[str]:
         shown.level and f"{shown.level} CI",
         "minus best",
     )
-    heads = ["", "score", head[1], head[2], f"better than {KAPLAN_MEIER}"]
+    wide = max(len(row.better_than_reference) for row in shown.rows) > len("cannot tell")
+    heads = ["", "score", head[1], head[2], f"{'>' if wide else 'better than'} {KAPLAN_MEIER}"]
     cells = [
         [_mark(row), row.score, row.interval, row.difference, row.better_than_reference] for row in shown.rows
     ]
@@ -94,7 +103,6 @@ def score_lines(shown: Face) -> list[str]:
         cells.append([f"  {KAPLAN_MEIER}", shown.reference, "", "", ""])
     kept = [k for k in range(len(heads)) if k in (0, 1) or any(row[k] for row in cells)]
     if any(row.truth for row in shown.rows):
-        heads[-1] = f"> {KAPLAN_MEIER}"
         heads.append("truth")
         cells = [
             [*row, true] for row, true in zip(cells, [*(row.truth for row in shown.rows), ""], strict=False)

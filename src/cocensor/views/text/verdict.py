@@ -8,8 +8,8 @@ from math import isfinite
 from cocensor.copulas import copula_families
 from cocensor.study.sensitivity.zones import Course, Zone
 from cocensor.study.verdict import Assumption, Verdict
-from cocensor.views.text.digits import inward, number, ratio_in_words, tau_in_words
-from cocensor.views.text.names import BARE, Names, as_noun, capital, doing, listed
+from cocensor.views.text.digits import inward, ratio_in_words, tau_in_words
+from cocensor.views.text.names import BARE, Names, as_noun, doing, listed
 
 #: The five states, as a page names them.
 STATES = {
@@ -78,7 +78,10 @@ def conclusion(verdict: Verdict, names: Names = BARE) -> str:
 def _apart(models: tuple[str, ...], names: Names) -> str:
     if len(models) == 2:
         return " from ".join(map(names.model, models))
-    return f"which of {names.models(models)} is best"
+    named = (
+        names.models(models) if len(models) < names.most else f"the {len(models)} models with the best scores"
+    )
+    return f"which of {named} is best"
 
 
 def _if(verdict: Verdict) -> str:
@@ -148,15 +151,14 @@ def _at_start(verdict: Verdict, names: Names) -> str:
     pairs = [(a, b) for k, a in enumerate(place.contenders) for b in place.contenders[k + 1 :]]
     if all(place.equivalent(*pair) for pair in pairs):
         within = (
-            f"within ±{number(place.margin)}, which is too little to matter" if place.margin else "the same"
+            f"all differences lie within ±{place.margin:.2g}" if place.margin else "their scores are the same"
         )
-        told = f"{names.models(place.contenders)} differ by nothing that matters: their scores are {within}"
+        told = f"{names.models(place.contenders)} are equivalent: {within}"
     else:
         told = f"the data cannot tell {_apart(place.contenders, names)}"
-    beaten = f"; {names.models(place.beaten)} {'is' if len(place.beaten) == 1 else 'are'} worse" * bool(
-        place.beaten
-    )
-    return f"{told}{beaten}"
+    if not place.beaten:
+        return told
+    return f"{told}; {names.models(place.beaten)} {'is' if len(place.beaten) == 1 else 'are'} worse"
 
 
 def course_in_words(course: Course, verdict: Verdict, names: Names = BARE) -> str:
@@ -294,15 +296,25 @@ def zone_in_words(course: Course, zone: Zone, names: Names = BARE) -> str:
 
 
 def against_others(verdict: Verdict, names: Names = BARE) -> list[str]:
-    """A line for each further model in play: how the model with the best score fares against it."""
-    lines = []
+    """A line for further models in play: where the lead of the model with the best score over them ends."""
+    if len(verdict.courses) < 2:
+        return []
+    first, rivals = names.model(verdict.courses[0].first), dict[str, list[str]]()
     for course in verdict.courses[1:]:
-        if not _is_lost(course):
-            continue
-        rows = [f"{said} from {where.split(' times')[0]}" for where, said in zones_in_words(course, names)]
-        lines.append(f"{names.model(course.first)} against {rival_name(course, names)}: {'; '.join(rows)}")
-    if len(verdict.courses) > 1 and not lines:
-        others = [rival_name(course, names) for course in verdict.courses[1:]]
-        lead = names.model(verdict.courses[0].first)
-        lines.append(capital(f"{lead} is better than {names.models(others)} throughout the plausible range"))
-    return lines
+        if _is_lost(course):
+            rivals.setdefault(_where_lost(course), []).append(course.second)
+    if not rivals:
+        others = names.models(course.second for course in verdict.courses[1:])
+        return [f"{first} is better than {others} throughout the plausible range"]
+    return [f"{first} against {names.models(models)}: {where}" for where, models in rivals.items()]
+
+
+def _where_lost(course: Course) -> str:
+    if (course.at_start.kind, course.at_start.model) != ("better", course.first):
+        return zone_in_words(course, course.at_start)
+    ends = [(way, zone.low if way > 0 else zone.high) for way in (1, -1) for zone in course.outward(way)[:1]]
+    parts = []
+    for way, end in ends:
+        where = f"{inward(end)} times" if course.is_ratio else f"τ = {tau_in_words(end)}"
+        parts.append(f"{'above' if way > 0 else 'below'} {where}")
+    return f"the lead is gone {' and '.join(parts)}"
