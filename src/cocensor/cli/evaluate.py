@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 import cocensor as cc
-from cocensor._checks import Progress, check_whole, escaped, naming
+from cocensor._checks import Progress, check_whole, escaped
 from cocensor._notes import Note, noted
 from cocensor.cli.console import Phases, patiently, progress_bar, refusing, say, warn
 from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of
@@ -122,14 +122,14 @@ def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tupl
     settings: dict[str, Any] = {}
     if inputs.true_time is not None:
         times = subjects.numbers(inputs.true_time)
-        with naming(subjects.name):
+        with subjects.naming():
             settings["true_times"] = as_true_times(times, y[-1], f"column {inputs.true_time!r}")
     if inputs.folds is not None:
         settings["folds"] = subjects.texts(inputs.folds)
     groups = None
     if inputs.hazard_ratio_by is not None:
         labels = subjects.texts(inputs.hazard_ratio_by)
-        with naming(subjects.name):
+        with subjects.naming():
             groups = as_labels(labels, "--hazard-ratio-by")
             check_groups(groups, "--hazard-ratio-by")
     if inputs.train is not None:

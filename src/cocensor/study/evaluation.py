@@ -501,7 +501,7 @@ class Evaluation:
         return escaped(view("text.terminal.evaluation_as_text")(self))
 
     def _repr_html_(self) -> str:
-        return escaped(view("text.notebook.evaluation_as_html")(self))
+        return escaped(view("html.notebook.evaluation_as_html")(self))
 
 
 def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:

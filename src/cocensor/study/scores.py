@@ -11,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from cocensor._checks import FloatArray, Progress
+from cocensor._checks import FloatArray, Progress, escaped
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads
+from cocensor._views import view
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Resample
@@ -31,7 +32,7 @@ from cocensor.warnings import FitWarning, HorizonWarning, collected
 Served = tuple[Fitted, tuple[str, ...]]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
@@ -43,6 +44,8 @@ class Score(Estimate):
     Examples
     --------
     >>> score = Score(model="cox", metric="ibs", adjustment="ipcw", value=0.17, standard_error=0.01)
+    >>> score
+    cox: ibs = 0.170 (95% CI 0.150 to 0.190), by ipcw
     >>> score.value, float(score)
     (0.17, 0.17)
     >>> score.confidence_interval(0.9)
@@ -67,6 +70,12 @@ class Score(Estimate):
 
     def __float__(self) -> float:
         return self.value
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits or 0)
+
+    def __repr__(self) -> str:
+        return escaped(str(view("text.digits.score_in_words")(self)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,6 +177,9 @@ class Sensitivity:
     def __repr__(self) -> str:
         return escaped(view("text.terminal.sensitivity_as_text")(self))
 
+    def _repr_html_(self) -> str:
+        return escaped(view("html.notebook.sensitivity_as_html")(self))
+
 
 def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:
     """Return how many times as strong as the strongest measured covariate a factor must be to induce τ, or NaN."""

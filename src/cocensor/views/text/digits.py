@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from math import ceil, floor, isfinite, log10
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cocensor.inference.comparisons import Comparison
 from cocensor.inference.estimates import Estimate
+
+if TYPE_CHECKING:
+    from cocensor.study.scores import Score
 
 #: Of scores whose error is not known, or is none.
 _DECIMALS, _MOST_DECIMALS = 4, 8
@@ -86,3 +90,23 @@ def inward(ratio: float) -> str:
 def from_to(low: float, high: float) -> str:
     """The ends of a stretch of a grid."""
     return f"= {low:g}" if low == high else f"from {low:g} to {high:g}"
+
+
+def comparison_in_words(comparison: Comparison) -> str:
+    """A difference with its 95% interval and p-value."""
+    difference = with_interval(comparison, 0.95)
+    p = comparison.pvalue
+    return f"{comparison.a} − {comparison.b} = {difference}" + (
+        f", {pvalue_in_words(p)}" if isfinite(p) else ""
+    )
+
+
+def pvalue_in_words(p: float) -> str:
+    """A p-value with two digits, or that it is below 0.001."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def score_in_words(score: Score) -> str:
+    """A score with its 95% interval: the model, the metric, and the adjustment."""
+    at = "" if score.at is None or str(score.at) in score.metric else f" at {score.at:g}"
+    return f"{score.model}: {score.metric}{at} = {with_interval(score, 0.95)}, by {score.adjustment}"

@@ -20,7 +20,7 @@ from cocensor.views.text.truth import truth_in_words
 from cocensor.views.text.verdict import KAPLAN_MEIER, against_others, hangs_on, zones_in_words
 
 # A line of a terminal, the lines of a screen, and the longest name of a model there.
-_WIDTH, _MOST_LINES, _LONGEST = 80, 20, 24
+_WIDTH, _MOST_LINES, _LONGEST = 80, 20, 22
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
