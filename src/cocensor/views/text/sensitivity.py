@@ -30,7 +30,7 @@ def silent_in_words(sensitivity: Sensitivity) -> list[str]:
     label = quoted(sensitivity.evaluation, grid.primary)
     if not grid.leaders():
         return [f"By {label} there is no {verdict.standing.metric.label} at any point of the grid."]
-    if not verdict.tried:
+    if not verdict.stretches:
         return [f"The grid is of {label}, which no verdict counts."]
     return [f"Under {BARE.families(verdict.silent)} there is no answer."] if verdict.silent else []
 

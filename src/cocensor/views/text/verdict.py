@@ -258,7 +258,7 @@ def _reservations(verdict: Verdict, names: Names) -> Iterator[str]:
     unsure = leader is not None and verdict.better_than_reference[leader].here == "cannot tell"
     if leader is not None and unsure and len(verdict.standing.scores) > 1:
         yield f"It is not clear that {names.model(leader)} is better than {KAPLAN_MEIER}."
-    if verdict.over_tau is None and verdict.assumption.anybody_left and verdict.state != "no_usable_model":
+    if verdict.plausible is None and verdict.assumption.anybody_left and verdict.state != "no_usable_model":
         yield "Other dependences were not tried: sensitivity() does that."
     if lost is not None and lost.within_plausible and not any(map(_is_lost, verdict.courses)):
         family = family_in_words(lost.family)
