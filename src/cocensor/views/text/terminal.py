@@ -62,7 +62,7 @@ def report_lines(
     for text in others:
         filled = [line for line in (*lines, *text, *close) if line]
         lines += text if len(filled) <= _MOST_LINES else []
-    for check in shown.checks:
+    for check in (*shown.checks, *_cautions(report.evaluation)):
         text = _wrapped(f"! {check}", "  ")
         filled = [line for line in (*lines, *close, *text) if line]
         close += text if len(filled) <= _MOST_LINES else []
@@ -70,6 +70,17 @@ def report_lines(
     empty = [k for k, line in enumerate([*lines, *close]) if not line]
     spare = set(empty[::-1][: max(len(lines) + len(close) - _MOST_LINES, 0)])
     return [line for k, line in enumerate([*lines, *close]) if k not in spare]
+
+
+def _cautions(evaluation: Evaluation) -> list[str]:
+    """What makes a result doubtful; an end of study that looks unmarked has its own warning."""
+    notes = [note for scores in evaluation.results.values() for note in scores.notes]
+    notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
+    return [
+        _note_with_subject(evaluation, note)
+        for note in notes
+        if note.kind in ("caution", "missing") and note.code != "unmarked_end"
+    ]
 
 
 def _axis_in_words(course: Course) -> str:
