@@ -494,7 +494,7 @@ def test_the_plausible_range_is_that_of_the_analysis_and_points_have_hazard_rati
     assert course.ratio(0.4) == pytest.approx(1.4 / 0.6)
     assert course.ratio(0.2) == pytest.approx((1.4 / 0.6) ** 0.5)  # its logarithm moves along a line
     wide = verdict(two, line([0.2] * 4), plausible=(-0.6, 0.6))
-    assert wide.courses[0].plausible == (-0.4, 0.4)
+    assert wide.courses[0].plausible == (-0.4, 0.6)
 
 
 # --- what it is told under ------------------------------------------------------------------------------------

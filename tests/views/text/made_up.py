@@ -12,6 +12,7 @@ from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
+from cocensor.study.sensitivity.run import tau_of_ratio
 from cocensor.views.text.face import face
 from cocensor.views.text.names import ISOLATE
 
@@ -65,7 +66,9 @@ def made(
     unknown = benchmarks or ValueError("covariates do not tell.")
     held = PlausibleRange.of(evaluation, unknown, plausible)
     over_tau = Grid(changed, "tau", families or lines, taus, answers, {})
-    return changed, Sensitivity(changed, over_tau, after, held, benchmarks)
+    ratios_of = () if after is None else after.points
+    taus = {ratio: tau_of_ratio(evaluation, "imputation", ratio) for ratio in ratios_of}
+    return changed, Sensitivity(changed, over_tau, after, held, benchmarks, taus)
 
 
 def _lines(base, grid, error, reference):
