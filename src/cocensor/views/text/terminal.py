@@ -100,36 +100,33 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 def score_lines(shown: Face) -> list[str]:
     """The table of all models for a terminal."""
-    head = (
-        f"{shown.metric} ({shown.direction} is better)",
-        shown.level and f"{shown.level} CI",
-        "minus best",
-    )
-    wide = max(len(row.better_than_reference) for row in shown.rows) > len("cannot tell")
-    heads = ["", "score", head[1], head[2], f"{'>' if wide else 'better than'} {KAPLAN_MEIER}"]
-    cells = [
-        [_mark(row), row.score, row.interval, row.difference, row.better_than_reference] for row in shown.rows
-    ]
-    if shown.reference:
-        cells.append([f"  {KAPLAN_MEIER}", shown.reference, "", "", ""])
-    kept = [k for k in range(len(heads)) if k in (0, 1) or any(row[k] for row in cells)]
-    if any(row.truth for row in shown.rows):
-        heads.append("truth")
-        cells = [
-            [*row, true] for row, true in zip(cells, [*(row.truth for row in shown.rows), ""], strict=False)
-        ]
-        kept.append(len(heads) - 1)
-    rows = [[row[k] for k in kept] for row in (heads, *cells)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = [
-        "  ".join(
-            text.ljust(width) if k in (0, len(kept) - 1) else text.rjust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
     condition = f" {shown.assumption}" if shown.assumption else ""
-    return [*_wrapped(f"{head[0]}{condition}"), *aligned]
+    columns: dict[str, list[str]] = {
+        "": [_mark(row) for row in shown.rows],
+        "score": [row.score for row in shown.rows],
+        f"{shown.level} CI": [row.interval for row in shown.rows],
+        "minus best": [row.difference for row in shown.rows],
+        f"better than {KAPLAN_MEIER}": [row.better_than_reference for row in shown.rows],
+        "truth": [row.truth for row in shown.rows],
+    }
+    if shown.reference:
+        for head, cells in columns.items():
+            cells.append({"": f"  {KAPLAN_MEIER}", "score": shown.reference}.get(head, ""))
+    table = {head: cells for head, cells in columns.items() if any(cells)}
+    lines = _aligned(table)
+    if max(map(len, lines)) > _WIDTH:
+        lines = _aligned({head.replace("better than", ">"): cells for head, cells in table.items()})
+    return [*_wrapped(f"{shown.metric} ({shown.direction} is better){condition}"), *lines]
+
+
+def _aligned(table: dict[str, list[str]]) -> list[str]:
+    """Columns below their heads: names and words on the left, numbers on the right."""
+    aligned = []
+    for head, cells in table.items():
+        width = max(map(len, (head, *cells)))
+        left = not head or KAPLAN_MEIER in head
+        aligned.append([text.ljust(width) if left else text.rjust(width) for text in (head, *cells)])
+    return ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
 
 
 def _mark(row: Row) -> str:
