@@ -91,8 +91,7 @@ def test_what_to_ask_names_the_rate_that_would_have_to_be_ruled_out(report):
     assert says(
         face(report).question,
         "getting worse",
-        "If a",
-        "-fold rate can be ruled out, report a",
+        "If a 1.1-fold rate can be ruled out, report a",
         "both a and b",
     )
     settled = replace(report, sensitivity=None)

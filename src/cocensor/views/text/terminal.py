@@ -14,13 +14,14 @@ from cocensor.study.sensitivity.zones import Course
 from cocensor.views.text.digits import ratio_in_words
 from cocensor.views.text.face import Face, Row, face
 from cocensor.views.text.fits import joint_fit
-from cocensor.views.text.names import BARE, shortened
+from cocensor.views.text.names import BARE, Names, in_a_line, shortened
 from cocensor.views.text.sensitivity import bounds_in_words, silent_in_words, why_no_bounds
 from cocensor.views.text.truth import truth_in_words
 from cocensor.views.text.verdict import KAPLAN_MEIER, against_others, hangs_on, zones_in_words
 
 # A line of a terminal, the lines of a screen, and the longest name of a model there.
 _WIDTH, _MOST_LINES, _LONGEST = 80, 20, 22
+_SHORT = Names(lambda name: shortened(in_a_line(name), _LONGEST))
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
@@ -49,10 +50,10 @@ def report_lines(
     others = list[list[str]]()
     if course is not None:
         lines += ["", _axis_in_words(course)]
-        zones = zones_in_words(course)
+        zones = zones_in_words(course, _SHORT)
         width = max(len(where) for where, _ in zones)
         lines += [f"  {where:<{width}}  {said}" for where, said in zones]
-        others = [_wrapped(text, "  ") for text in against_others(verdict)]
+        others = [_wrapped(text, "  ") for text in against_others(verdict, _SHORT)]
     truth = truth_in_words(report.evaluation, BARE, in_short=True)
     close = [
         *([""] if shown.warning else []),
@@ -130,7 +131,7 @@ def _aligned(table: dict[str, list[str]]) -> list[str]:
 
 
 def _mark(row: Row) -> str:
-    return f"{'*' if row.is_best else ' '} {shortened(BARE.model(row.model), _LONGEST)}"
+    return f"{'*' if row.is_best else ' '} {_SHORT.model(row.model)}"
 
 
 def details(report: Report) -> list[str]:
