@@ -81,7 +81,7 @@ def rows_of(unit: Unit) -> Iterable[Row]:
         predictions, test.y, test.x, **data, metrics="ibs", adjustments=["imputation", "ipcw"]
     )
     sensitivity = result.sensitivity(taus=_PLAUSIBLE)
-    points = plausible_points(sensitivity, sensitivity.verdict.tau_of_ratio)
+    points = plausible_points(sensitivity)
     state = {"state": sensitivity.verdict.state, "leader": sensitivity.verdict.leader or ""}
     for a, b in combinations(curves, 2):
         yield (

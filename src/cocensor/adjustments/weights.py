@@ -365,9 +365,9 @@ class EventWeights:
         :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
         the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
         shrunk by 1 − ε, the derivative by ε (times the sampling weight of j, over their mean). Its mean over the sample
-        is 0. The ``parts`` of so many values, each by the weights at some of the times, add up; they are all of the same
-        values unless an adjustment ``pulls_back_at_once``. Blocks come in any order; a subject may come in several,
-        which add up, or in none. An adjustment without an analytic influence says so.
+        is 0. The ``parts`` of so many values, each by the weights at some of the times, add up; they are all of the
+        same values unless an adjustment ``pulls_back_at_once``. Blocks come in any order; a subject may come in
+        several, which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from cocensor._checks import naming
+from cocensor._checks import naming, near_miss
 from cocensor._late import narwhals as nw
 from cocensor._notes import noted
 from cocensor.data.tables import INDEX, Table, repeated
@@ -52,6 +52,7 @@ def read_table(path: Path, id: str | None = None, content: bytes | None = None) 
             is_workbook = content.startswith(b"PK\x03\x04")
             content, decision = _first_sheet(content) if is_workbook else _as_utf8(content)
             data, how = _csv(content, id)
+            how["is_of_lines"] = True
             how["notes"] = [noted("read_as", file=str(path), **decision)] if decision else []
         for name in repeated(data.column_names)[:1]:
             raise ValueError(f"two columns have the name {name!r}.")
@@ -86,6 +87,9 @@ def read_content(path: Path) -> bytes:
                     check_bytes(len(content))
             return bytes(content)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and path.parent.is_dir():
+            meant = near_miss(path.name, sorted(other.name for other in path.parent.iterdir()))
+            raise ValueError(f"{path} is not there{meant}.") from None
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
 
 

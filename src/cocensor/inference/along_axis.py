@@ -127,7 +127,7 @@ def _common_side(curves: list[AxisCurve], position: float) -> float:
 
 
 def _reaches_zero(curve: AxisCurve, position: float, sign: float) -> float | None:
-    """Where, up to ``position``, the limit next to 0 reaches it, or the other one the margin; None where they do not."""
+    """Where, up to ``position``, the limit next to 0 reaches it, or the other one the margin; None for nowhere."""
     k = int(np.searchsorted(curve.positions, position))
     ends = (curve.low, curve.high)[:: int(sign)]
     lost = []

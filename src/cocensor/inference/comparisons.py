@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import BoolArray, FloatArray, check_choice
+from cocensor._checks import BoolArray, FloatArray, check_choice, escaped
 from cocensor._late import special
+from cocensor._views import view
 from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
@@ -20,7 +21,7 @@ Direction = Literal["lower", "higher"]
 Relation = Literal["equivalent", "superior", "better", "undecided"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Two estimates from the same subjects, compared."""
 
@@ -57,6 +58,9 @@ class Comparison:
         if self.standard_error == 0:
             return 1.0 if self.difference == 0 else 0.0
         return float(2.0 * special.ndtr(-abs(self.difference) / self.standard_error))
+
+    def __repr__(self) -> str:
+        return escaped(str(view("text.digits.comparison_in_words")(self)))
 
     def relation(self, margin: float = 0.0, confidence_level: float = 0.95) -> Relation:
         """What the interval says of the two, given a margin of relevance; the first that applies.

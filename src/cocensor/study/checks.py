@@ -74,7 +74,7 @@ class Check:
     >>> from cocensor.study import Check
     >>> check = Check("negative_skill", "cox", {"skill": -0.52, "cause": "risks"})
     >>> print(check)
-    Its skill is -52 %: one Kaplan–Meier curve for everybody does better. Are these risks? Give 1 − risk.
+    Its skill is −52%: one Kaplan–Meier curve for everybody does better. Are these risks? Give 1 − risk.
     >>> check.disqualifies
     True
     """

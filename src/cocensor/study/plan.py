@@ -320,9 +320,8 @@ def _as_margin(margin: Any, metrics: Sequence[Metric], name: str) -> float | dic
     """Return the margin of the first metric, or of metrics by name."""
     if isinstance(margin, Mapping):
         for key in margin:
-            check_choice(
-                key, name, [*dict.fromkeys((*(by.name for by in metrics), *(by.family for by in metrics)))]
-            )
+            known = dict.fromkeys(name for by in metrics for name in (by.name, by.family))
+            check_choice(key, name, tuple(known))
         return {key: _not_negative(margin[key], f"{name}[{key!r}]") for key in margin}
     return None if margin is None else _not_negative(margin, name)
 

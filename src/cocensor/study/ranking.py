@@ -15,7 +15,6 @@ from cocensor.study.data import REFERENCE
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import metric_of, results_of
 
-
 Answer = Literal["yes", "no", "cannot tell"]
 # The margin of relevance by default, as a share of the score of the reference curve.
 _OF_REFERENCE = 0.01
@@ -92,8 +91,9 @@ class Standing:
 
     def equivalent(self, a: str, b: str) -> bool:
         """Whether the interval of the difference of two models lies within the margin."""
-        level = self.level
-        pairs = self._compared(a, b) if level is not None else ()
+        level, pairs = self.level, self._compared(a, b)
+        if level is None:
+            return False
         return bool(pairs) and all(pair.relation(self.margin, level) == "equivalent" for pair in pairs)
 
     def leads(self, model: str, others: Iterable[str]) -> bool:

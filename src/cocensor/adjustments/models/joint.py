@@ -19,7 +19,7 @@ from cocensor._notes import Note, noted
 from cocensor._numerics import by_weight, hazard_from_log
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, encoded
-from cocensor.adjustments.gradient import Functionals, Part
+from cocensor.adjustments.gradient import Part
 from cocensor.adjustments.models.design import ImputationDesign
 from cocensor.adjustments.models.hazard_ratio import check_reasons, later_ratios, resolve
 from cocensor.adjustments.samples import Resample
@@ -166,7 +166,9 @@ class ImputationFromJoint(FittedJoint):
         problem = self.joint.problem
         if problem is None:
             return super().tau_after_dropout(ratio)
-        model = self.joint.with_copula(Independence()).needed
+        copula = self.adjustment.copula
+        independent = isinstance(copula, Copula) and copula.is_independence
+        model = (self.joint if independent else self.joint.with_copula(Independence())).needed
         some = slice(None, None, -(-len(problem.design) // _MOST_SUBJECTS))
         z = problem.design.matrix[some]
         nodes = np.unique(step_quantiles(problem.y.time))
