@@ -127,6 +127,6 @@ temporary.cleanup()
 # what became of those who left.
 #
 # - All options, and what files may look like: :doc:`/guide/command-line`
-# - How to read the answer: :doc:`/start`; the page: :doc:`/guide/outputs`
+# - How to read the answer: :doc:`/start`
 # - What τ and the hazard ratio after dropout are: :doc:`/guide/plausible`
 # - The reference: :func:`cocensor.evaluate`, :class:`cocensor.Evaluation`

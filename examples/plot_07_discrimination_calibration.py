@@ -123,6 +123,6 @@ for ax, name in zip(axes, adjustments, strict=True):
 # %%
 # **What was learned:** under dependent censoring IPCW can make ranking look better and a right model look
 # miscalibrated, and imputation at the right dependence does not; which dependence is right must be varied. See
-# :doc:`/guide/metrics` and :doc:`/guide/calibration` in the guide, :doc:`/theory/index`, and in the reference
+# :doc:`/guide/metrics` in the guide, :doc:`/theory/index`, and in the reference
 # :func:`cocensor.cumulative_dynamic_auc`, :func:`cocensor.concordance_index` and
 # :func:`cocensor.survival_calibration_curve`.

@@ -1,4 +1,4 @@
-"""Markdown tables for docs/validation/discrimination.md, and the goals."""
+"""Markdown tables for docs/validation/accuracy.md, and the goals."""
 
 from __future__ import annotations
 
