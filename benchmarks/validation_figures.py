@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 KEPT = Path(__file__).parent / "results" / "bench"
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 IMPUTATION, IPCW = "#0072b2", "#d55e00"
-_STYLE = {
+_STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "font.size": 9.0,
@@ -100,7 +102,7 @@ def speed() -> None:
     save(figure, "speed.png")
 
 
-def save(figure: plt.Figure, name: str) -> None:
+def save(figure: Figure, name: str) -> None:
     figure.savefig(FIGURES / name, metadata={"Software": None})
     plt.close(figure)
 
