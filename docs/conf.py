@@ -72,6 +72,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "copyfile_regex": r".*\.(R|csv)",
     "image_srcset": ["2x"],
+    "reset_modules": ("matplotlib", "reports.house_style"),
 }
 
 # Names of other packages lead to their sites where the inventories are at hand: in a folder, as NAME.inv, that
