@@ -50,7 +50,7 @@ class DropoutTest:
 
     See Also
     --------
-    cocensor.dropout_check : Makes it, with an example.
+    dropout_check : Makes it, with an example.
     """
 
     name: str
@@ -78,7 +78,7 @@ class DropoutCheck:
 
     See Also
     --------
-    cocensor.dropout_check : Makes it, with an example.
+    dropout_check : Makes it, with an example.
     """
 
     n: int
@@ -106,8 +106,9 @@ class DropoutCheck:
         parts = []
         for test in self.tests:
             of = "the covariates" if test is self.covariates else f"the predictions of {test.name}"
-            depends = "depends on" if test.pvalue < 1.0 - self.confidence_level else "shows no dependence on"
-            parts.append(f"Dropout {depends} {of} ({_p(test.pvalue)}).")
+            significant = test.pvalue < 1.0 - self.confidence_level
+            depends = "Dropout depends" if significant else "No significant dependence of dropout"
+            parts.append(f"{depends} on {of} ({_p(test.pvalue)}).")
             if not test.finite:
                 parts.append("A column separates the dropouts: its hazard ratio has no finite estimate.")
         if self.few:
@@ -194,8 +195,8 @@ def dropout_check(
     risk: χ² = 0.0, df = 1, p = 0.85
       risk score  1.01 (0.89 to 1.15)
     <BLANKLINE>
-    Dropout depends on the covariates (p < 0.001). Dropout shows no dependence on the predictions of risk (p = 0.85). No
-    test can tell whether dropout depends on the event beyond what was measured.
+    Dropout depends on the covariates (p < 0.001). No significant dependence of dropout on the predictions of risk
+    (p = 0.85). No test can tell whether dropout depends on the event beyond what was measured.
     """
     outcomes = Survival.coerce(y)
     level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
