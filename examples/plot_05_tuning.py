@@ -77,7 +77,11 @@ for name, values in scores.items():
     axes.plot(alphas, values, marker=".", **look)
     axes.plot(alphas[best], values[best], marker="*", markersize=15, **look)
     axes.annotate(
-        name, (alphas[-1], values[-1]), (6, -3), textcoords="offset points", color=look["color"]
+        name,
+        (alphas[-1], values[-1]),
+        (6, -10 if name == "dependent" else 0),
+        textcoords="offset points",
+        color=look["color"],
     )
     print(f"{name:>11}: lowest at alpha = {alphas[best]:.3g}")
 axes.set(xscale="log", xlabel="penalty (alpha)")

@@ -73,7 +73,7 @@ print(textwrap.fill(benchmarks.statement, 70))
 
 # %%
 # Where does the conclusion change?
-# ------------------------------
+# ---------------------------------
 # The difference of the two scores, along τ and along the hazard ratio ρ of those who left against similar
 # patients who stayed. Shaded are 95% intervals. The bracket is the plausible range, and the axis on top translates τ
 # into a hazard ratio right after leaving.

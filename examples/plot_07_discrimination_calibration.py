@@ -117,7 +117,7 @@ for ax, name in zip(axes, adjustments, strict=True):
 
 # %%
 # Calibration of the true model
-# ---------------------------
+# -----------------------------
 # The predictions are right. IPCW blames them all the same: those who left were about to have the event, so that
 # fewer events are seen than there are. Imputation at the right copula puts them back.
 

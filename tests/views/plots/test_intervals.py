@@ -65,7 +65,7 @@ def test_differences_over_time_have_intervals_of_their_own(evaluation):
     np.testing.assert_array_equal(lines["twin"].y, 0.0)
     assert "all" not in lines
     ax = display.plot()
-    assert ax.get_ylabel() == "Brier score minus that of all"
+    assert ax.get_ylabel() == "Brier score minus that of all\n(below 0: better)"
     assert any(set(line.get_ydata()) == {0} for line in ax.get_lines())
     plt.close(ax.figure)
 

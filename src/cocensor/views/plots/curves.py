@@ -126,7 +126,9 @@ class CurveDisplay:
         if by.curve_label is None:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
         label = label_minus(by.curve_label, minus, evaluation.models)
-        if minus is None and by.direction == "higher":
+        if minus is not None:
+            label += f"\n({'below' if by.direction == 'lower' else 'above'} 0: better)"
+        elif by.direction == "higher":
             label += " (higher is better)"
         order = np.argsort(evaluation.data.times, kind="stable")
         times = evaluation.data.times[order]
