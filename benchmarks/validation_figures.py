@@ -66,10 +66,10 @@ def coverage() -> None:
         axes[row, 0].set_ylabel("coverage, %")
     for ax in axes[1]:
         ax.set_xlabel("τ")
-    axes[0, 0].text(0.0, 58.0, "imputation", color=IMPUTATION)
-    axes[0, 0].text(0.22, 58.0, "IPCW", color=IPCW)
+    axes[0, 0].text(0.0, 62.0, "imputation", color=IMPUTATION)
+    axes[0, 0].text(0.26, 62.0, "IPCW", color=IPCW)
     axes[0, 0].text(
-        0.0, 40.0, "filled: linear risks\nopen: nonlinear risks\nline: to the lowest model", fontsize=8
+        0.0, 16.0, "filled: linear risks\nopen: nonlinear risks\nline: to the lowest model", fontsize=8
     )
     save(figure, "coverage.png")
 

@@ -31,7 +31,9 @@ def all_tables(population: pd.DataFrame, scores: pd.DataFrame, tau: pd.DataFrame
         yield section(title, what.lower(), _summary(both, names))
     for judge, label in JUDGES.items():
         found = both[judge]
-        yield section(f"{label}: intervals that cover the truth, %", f"{judge}-held", _table(found, _coverage))
+        yield section(
+            f"{label}: intervals that cover the truth, %", f"{judge}-held", _table(found, _coverage)
+        )
         yield section(
             f"{label}: bias in units of the standard deviation; mean standard error over it",
             f"{judge}-bias",
@@ -99,7 +101,9 @@ def _summary(both: dict[str, Found], names: tuple[str, ...]) -> str:
                 shares = [held(found[law, n, tau][name]) for name in names]
                 cells.append(f"{100.0 * np.mean(shares):.1f} ({100.0 * min(shares):.1f})")
         lines.append([f"{law}, {n:,}", *cells])
-    return markdown(["distribution, n", *(f"{JUDGES[judge]}, τ = {tau:g}" for judge in both for tau in taus)], lines)
+    return markdown(
+        ["distribution, n", *(f"{JUDGES[judge]}, τ = {tau:g}" for judge in both for tau in taus)], lines
+    )
 
 
 def _table(found: Found, cell: Callable[[Estimated], str]) -> str:

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from cocensor._checks import FloatArray, check_number
 from cocensor._parallel import one_blas_thread
 
-#: At 95 %, quantiles of maxima then err by about 0.01.
+#: At 95%, quantiles of maxima then err by about 0.01.
 N_DRAWS = 20_000
 # Few enough draws at once that they stay in the processor's cache, and of many estimates few cells.
 _DRAWS_AT_ONCE, _CELLS_AT_ONCE = 2**10, 2**21

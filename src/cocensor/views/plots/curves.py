@@ -271,7 +271,7 @@ class CurveDisplay:
     ) -> Self:
         """Observed against predicted risks of an event by a time: a panel per model and time.
 
-        Of subjects for whom a calibrated model predicts a risk of 20 %, 20 % have the event: its curve is the diagonal.
+        Of subjects for whom a calibrated model predicts a risk of 20%, 20% have the event: its curve is the diagonal.
         Above it risks are underrated, below it overrated. Dots are groups of subjects of similar predicted risk, with
         an interval each; they need no smoothing. Bars below say for how many subjects a risk was predicted: where there
         are few, the curve is uncertain, as the shaded area says. In the title are the mean distance from the diagonal
@@ -306,7 +306,7 @@ class CurveDisplay:
     ) -> Self:
         """The net benefit of treating those whom a model gives a risk above a threshold, a panel per time.
 
-        Whoever treats from a risk of 20 % on takes four needless treatments for one that is needed. At that threshold a
+        Whoever treats from a risk of 20% on takes four needless treatments for one that is needed. At that threshold a
         model is of use if its net benefit is above that of treating everybody, and above 0, that of treating nobody.
         Far below 0 the axis is cut.
 
@@ -538,7 +538,7 @@ class CurveDisplay:
     def from_imputation_fit(cls, fit: ImputationFit, model: str | None = None) -> Self:
         """Observed over expected numbers by decile of a model's score and by period, a panel for events and dropouts.
 
-        Where the joint model fits, they scatter around 1. Cells with less than 1 expected are left out. Bars are 95 %
+        Where the joint model fits, they scatter around 1. Cells with less than 1 expected are left out. Bars are 95%
         intervals of each ratio.
 
         Parameters
