@@ -158,7 +158,7 @@ def tables() -> Iterator[str]:
     yield section(
         "Mean |error| ± standard error (bias), in units of 0.001",
         "errors",
-        markdown(["truth", "judge", *heads], rows, left=2),
+        markdown(["truth", "adjustment", *heads], rows, left=2),
     )
     found["held"] = np.abs(found["value"] - found["truth"]) <= 1.959964 * found["error"]
     rows = []
@@ -172,7 +172,7 @@ def tables() -> Iterator[str]:
     yield section(
         "Intervals that hold the truth (mean standard error over standard deviation)",
         "coverage",
-        markdown(["judge", "of", *(f"ρ = {ratio:g}" for ratio in RATIOS)], rows, left=2),
+        markdown(["adjustment", "of", *(f"ρ = {ratio:g}" for ratio in RATIOS)], rows, left=2),
     )
 
 

@@ -35,8 +35,8 @@ ADJUSTMENTS: dict[str, tuple[cc.adjustments.Adjustment, bool]] = {
     "imputed given covariates, test sample": (cc.Imputation("covariates", COPULA), False),
     "imputed given the own prediction": (cc.Imputation("prediction", COPULA), False),
     "imputed given all predictions": (cc.Imputation("predictions", COPULA), False),
-    "the judge, independence": (cc.Imputation(("covariates", "predictions")), False),
-    "the judge, Clayton": (cc.Imputation(("covariates", "predictions"), COPULA), False),
+    "imputation, independence": (cc.Imputation(("covariates", "predictions")), False),
+    "imputation, Clayton": (cc.Imputation(("covariates", "predictions"), COPULA), False),
 }
 
 

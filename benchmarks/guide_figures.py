@@ -29,7 +29,7 @@ def ran(page: str) -> dict[str, Any]:
 def save(draw: Callable[[], Any], name: str) -> None:
     """What is drawn, in a size that suits a page, with few bytes."""
     draw()
-    plt.savefig(DOCS / "figures" / name, dpi=80, bbox_inches="tight", metadata={"Software": None})
+    plt.savefig(DOCS / "figures" / name, dpi=160, bbox_inches="tight", metadata={"Software": None})
     plt.close()
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     save(families, "copula-families.png")
     with redirect_stdout(StringIO()):
         made = ran("plausible.md")
-    save(made["found"].plot, "plausible-benchmarks.png")
+    save(made["benchmarks"].plot, "plausible-benchmarks.png")
     save(partial(near_zero, made["result"]), "plausible-differences.png")
 
 

@@ -65,7 +65,7 @@ LAWS: dict[str, Draw] = {
 
 
 def formula() -> None:
-    head = ["law of x given the rest", "β", "γ", "simulated τ", "benchmark", "marginal"]
+    head = ["distribution of x given the rest", "β", "γ", "simulated τ", "benchmark", "marginal"]
     with printed_table("formula", head) as row:
         _print_formula(row)
 

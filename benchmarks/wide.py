@@ -71,7 +71,7 @@ def errors(tau: float, seed: int) -> dict[str, tuple[float, float]]:
 
 
 def main() -> None:
-    head = ["judge", "τ", "mean abs. error of scores", "of differences", "without answer"]
+    head = ["adjustment", "τ", "mean abs. error of scores", "of differences", "without answer"]
     with warnings.catch_warnings(), printed_table("wide", head) as row:
         warnings.simplefilter("ignore", cc.warnings.FitWarning)
         for tau in TAUS:

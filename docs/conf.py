@@ -71,6 +71,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "remove_config_comments": True,
     "copyfile_regex": r".*\.(R|csv)",
+    "image_srcset": ["2x"],
+    "reset_modules": ("matplotlib", "reports.house_style"),
 }
 
 # Names of other packages lead to their sites where the inventories are at hand: in a folder, as NAME.inv, that
@@ -105,13 +107,19 @@ numpydoc_xref_aliases = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "cocensor"
+html_context = {"default_mode": "auto"}
 html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 # Pages that stand alone have no list of their section beside them.
 _alone = (
+    "index",
     "start",
     "which-number",
+    "testable",
+    "plausible-range",
+    "searched-for",
+    "paper",
     "from-scikit-survival",
     "from-r",
     "limits",
@@ -131,7 +139,7 @@ html_theme_options = {
     },
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -93,9 +93,9 @@ for line in finished.stdout.splitlines():
     print(textwrap.fill(line, 76))
 
 # %%
-# First come the scores with their intervals, then who is best by each metric, or cannot be told apart. Last
-# comes how far that holds if those who dropped out would have had the event sooner or later than comparable
-# patients who stayed. The data do not say which of these is so.
+# First come the scores with their intervals, then who is best by each metric, or whether the
+# difference is not significant. Last comes how far that holds if dropouts had the event sooner or later than
+# similar patients who stayed. The data do not say which of these is so.
 #
 # The page
 # --------
@@ -127,6 +127,6 @@ temporary.cleanup()
 # what became of those who left.
 #
 # - All options, and what files may look like: :doc:`/guide/command-line`
-# - How to read the answer: :doc:`/start`; the page: :doc:`/guide/outputs`
+# - How to read the answer: :doc:`/start`
 # - What τ and the hazard ratio after dropout are: :doc:`/guide/plausible`
 # - The reference: :func:`cocensor.evaluate`, :class:`cocensor.Evaluation`

@@ -70,7 +70,7 @@ result = cc.evaluate(
 result
 
 # %%
-# As a figure: a filled marker cannot be distinguished from the best.
+# As a figure. A filled marker: no significant difference from the best.
 
 ForestDisplay.from_scores(result).plot()
 
@@ -84,8 +84,8 @@ result.table("differences", adjustment="imputation").round(4)
 # Under dependence
 # ----------------
 # So far those who left were assumed to be like comparable patients who stayed. The data cannot check this. So
-# the scores are computed again under stronger and stronger dependence, here by a Clayton copula: on top is how
-# many times as fast those who left would have had the event, right after leaving.
+# the scores are computed again under stronger and stronger dependence, here by a Clayton copula: on top is the
+# hazard of those who left relative to similar patients who stayed, right after leaving.
 
 grid = result.sensitivity("clayton")
 grid.plot()

@@ -78,5 +78,5 @@ print(textwrap.fill(grid.statement, 72))
 # holds.
 #
 # - What else a model can be: :doc:`/guide/evaluate`
-# - Figures, and what their bands are: :doc:`/guide/outputs`, :doc:`/guide/intervals`; the theory: :doc:`/theory/index`
+# - Figures, and what their bands are: :doc:`/guide/evaluate`; the theory: :doc:`/theory/index`
 # - The reference: :func:`cocensor.evaluate`, :class:`cocensor.views.plots.CurveDisplay`

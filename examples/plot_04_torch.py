@@ -144,6 +144,6 @@ axes.axhline(difference, color="black", linestyle=":")
 # What the data cannot tell about the dependence, a network cannot learn from them either: it has to be assumed in
 # training and varied in the evaluation.
 #
-# - Losses, batches, early stopping and GPUs: :doc:`/guide/arrays`
+# - Losses, batches, early stopping and GPUs: :doc:`/guide/scale`
 # - What imputation rests on: :doc:`/guide/imputation`, and :doc:`/theory/index` for the formulas
 # - The reference: :class:`cocensor.metrics.AdjustedLoss`, :class:`cocensor.Imputation`, :class:`cocensor.Oracle`

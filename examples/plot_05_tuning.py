@@ -62,8 +62,8 @@ scores["truth"] = np.array(list(true_scores.values()))
 # %%
 # What is chosen
 # --------------
-# A star marks the smallest score of each line. Scores of different lines answer different questions: compare where
-# they are smallest, not how small they are.
+# A star marks the lowest score of each line. Scores of different lines answer different questions: compare where
+# they are lowest, not how low they are.
 
 looks = {
     "independent": {"color": "#0072B2", "linestyle": "-"},
@@ -74,13 +74,20 @@ figure, axes = plt.subplots(figsize=(5.0, 4.0), layout="constrained")
 for name, values in scores.items():
     best = values.argmin()
     look = looks[name]
-    axes.plot(alphas, values, label=name, marker=".", **look)
+    axes.plot(alphas, values, marker=".", **look)
     axes.plot(alphas[best], values[best], marker="*", markersize=15, **look)
-    print(f"{name:>11}: smallest at alpha = {alphas[best]:.3g}")
+    axes.annotate(
+        name,
+        (alphas[-1], values[-1]),
+        (6, -10 if name == "dependent" else 0),
+        textcoords="offset points",
+        color=look["color"],
+    )
+    print(f"{name:>11}: lowest at alpha = {alphas[best]:.3g}")
 axes.set(xscale="log", xlabel="penalty (alpha)")
 axes.set_ylabel("integrated Brier score")
-axes.spines[["top", "right"]].set_visible(False)
-axes.legend(frameon=False)
+axes.plot([], [], "k*", markersize=10, label="lowest score")
+axes.legend()
 
 # %%
 # What the choice costs

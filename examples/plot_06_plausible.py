@@ -64,7 +64,7 @@ result
 # ----------------------------------------------------------------
 # Leaving out a covariate that drives both event and dropout makes the two depend on each other. Kendall's τ says
 # how strongly (0 is independence), and is known for each measured covariate: a benchmark for one that was not. The
-# range that counts as plausible is shaded.
+# bracket on the axis is the range that counts as plausible.
 
 benchmarks = result.benchmarks()
 benchmarks.plot()
@@ -72,11 +72,11 @@ plt.show()
 print(textwrap.fill(benchmarks.statement, 70))
 
 # %%
-# Where does the verdict change?
-# ------------------------------
+# Where does the conclusion change?
+# ---------------------------------
 # The difference of the two scores, along τ and along the hazard ratio ρ of those who left against similar
-# patients who stayed. The dark band is the interval at each point. Triangles are the measured covariates, the
-# axis on top translates τ into a hazard ratio right after leaving.
+# patients who stayed. Shaded are 95% intervals. The bracket is the plausible range, and the axis on top translates τ
+# into a hazard ratio right after leaving.
 
 families = ["clayton", "frank", "hazard_ratio"]
 sensitivity = result.sensitivity(families, np.arange(0.0, 0.71, 0.1), benchmarks=benchmarks)
@@ -124,7 +124,7 @@ ax.axvline(0, color="0.3", linewidth=1)
 ax.set(
     yticks=range(len(imputations)),
     yticklabels=list(imputations),
-    xlabel="integrated Brier score, joint less cox (below 0: joint is better)",
+    xlabel="integrated Brier score, joint minus cox (below 0: joint is better)",
 )
 ax.set_ylim(2.5, -0.5)
 plt.show()

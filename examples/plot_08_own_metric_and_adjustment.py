@@ -9,7 +9,7 @@ written without the other, and once registered it has a name in tables, sensitiv
 
 # %%
 # The data: 686 patients of the German Breast Cancer Study Group, as scikit-survival has them. A Cox model with
-# all covariates is held against one with the number of positive lymph nodes alone. Both are judged on the half
+# all covariates is held against one with the number of positive lymph nodes alone. Both are scored on the half
 # of the patients that they have not seen.
 
 from dataclasses import dataclass
@@ -143,7 +143,7 @@ print(drawn.table()[columns].round(3).to_string(index=False))
 # In a sensitivity analysis
 # -------------------------
 # The new metric along Kendall's τ of event and dropout, and along the hazard ratio after dropout. Large dots
-# cannot be distinguished from the best.
+# do not differ significantly from the best.
 
 sensitivity = result.sensitivity(["frank", "hazard_ratio"], [0.0, 0.2, 0.4, 0.6])
 CurveDisplay.from_sensitivity(sensitivity, "ppv at 48").plot()

@@ -35,7 +35,7 @@ event, dropout = -30 * np.log(u) / risk, -24 * np.log(v)
 y = cc.Survival.from_latent(event, dropout)
 times = np.arange(12.0, 49.0, 12.0)
 curves = np.exp(-np.outer(risk, times) / 30).astype(np.float32)
-models = {"true law": curves, "doubled": curves**2}
+models = {"true model": curves, "doubled": curves**2}
 
 folder = tempfile.TemporaryDirectory()
 place = Path(folder.name)
@@ -87,8 +87,8 @@ held = cc.evaluate(
 print(f"{'':<20}{'streamed':>10}{'in memory':>11}{'difference':>12}{'error':>9}")
 for metric in ("ibs", "auc"):
     for name in adjustments:
-        score = streamed.score("true law", metric, name)
-        value = held.score("true law", metric, name).value
+        score = streamed.score("true model", metric, name)
+        value = held.score("true model", metric, name).value
         row = f"{score.value:>10.5f}{value:>11.5f}"
         row += f"{score.value - value:>12.0e}{score.standard_error:>9.0e}"
         print(f"{metric + ', ' + name:<20}{row}")
@@ -96,7 +96,7 @@ for metric in ("ibs", "auc"):
 # %%
 # What more rows buy, and what they do not
 # ----------------------------------------
-# The score of the true law from the first file, and from more and more of them, with 95 % intervals. The line
+# The score of the true model from the first file, and from more and more of them, with 95% intervals. The line
 # is the truth, from the true event times of all subjects. More rows make intervals narrow. They do not bring
 # IPCW, which assumes independent censoring, any closer to the truth.
 
@@ -111,7 +111,7 @@ truth = cc.integrated_brier_score(None, y, curves, times, adjustment=cc.Oracle(e
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.axhline(truth, color="black", linewidth=1, label="truth")
 for shift, name, marker in ((0.96, "IPCW", "s"), (1.04, "imputation", "o")):
-    scores = [each.score("true law", adjustment=name) for each in found.values()]
+    scores = [each.score("true model", adjustment=name) for each in found.values()]
     reach = [1.96 * score.standard_error for score in scores]
     rows = shift * np.array(list(found))
     ax.errorbar(
@@ -123,7 +123,7 @@ for shift, name, marker in ((0.96, "IPCW", "s"), (1.04, "imputation", "o")):
         capsize=3,
         label=name,
     )
-ax.set(xscale="log", xlabel="subjects", ylabel="integrated Brier score of the true law")
+ax.set(xscale="log", xlabel="subjects", ylabel="integrated Brier score of the true model")
 ax.legend()
 plt.show()
 folder.cleanup()

@@ -3,7 +3,7 @@ Predictions made in R
 =====================
 
 Models are fitted in R, and ``riskRegression::predictRisk`` gives their predictions. The files that it writes
-are read here, scored as ``riskRegression::Score`` does, and then judged under dependent censoring.
+are read here, scored as ``riskRegression::Score`` does, and then evaluated under dependent censoring.
 """
 
 # %%
@@ -55,7 +55,7 @@ for metric in ("Brier", "AUC"):
 # %%
 # What R does not ask: if dropout is informative
 # ----------------------------------------------
-# The same files, judged by imputation: who left gets a chance of being event-free, given the predictions and
+# The same files, scored by imputation: who left gets a chance of being event-free, given the predictions and
 # covariates, at independence first. The true times, which only a simulation has, stand beside.
 
 given = {

@@ -27,11 +27,13 @@ def all_tables(population: pd.DataFrame, scores: pd.DataFrame, tau: pd.DataFrame
     yield _chance(scores, "scores and differences")
     both = {judge: _estimates(scores[scores["judge"] == judge], truths) for judge in JUDGES}
     for what, names in KINDS.items():
-        title = f"{what}: intervals that hold the truth, %, mean (lowest)"
+        title = f"{what}: intervals that cover the truth, %, mean (lowest)"
         yield section(title, what.lower(), _summary(both, names))
     for judge, label in JUDGES.items():
         found = both[judge]
-        yield section(f"{label}: intervals that hold the truth, %", f"{judge}-held", _table(found, _coverage))
+        yield section(
+            f"{label}: intervals that cover the truth, %", f"{judge}-held", _table(found, _coverage)
+        )
         yield section(
             f"{label}: bias in units of the standard deviation; mean standard error over it",
             f"{judge}-bias",
@@ -43,14 +45,14 @@ def all_tables(population: pd.DataFrame, scores: pd.DataFrame, tau: pd.DataFrame
             _best(scores[scores["judge"] == judge], truths),
         )
     yield section(
-        "Limits: what the judges say of a huge sample, less the truth, in units of 0.001",
+        "Limits: what the adjustments say of a huge sample, minus the truth, in units of 0.001",
         "limits",
         _limits(population, truths),
     )
     yield _chance(tau, "what is said over τ")
     yield from tau_tables(population, tau)
     yield section(
-        "A copula that is not the true one: intervals that hold the truth, %", "wrong", _wrong(tau, truths)
+        "A copula that is not the true one: intervals that cover the truth, %", "wrong", _wrong(tau, truths)
     )
 
 
@@ -99,12 +101,14 @@ def _summary(both: dict[str, Found], names: tuple[str, ...]) -> str:
                 shares = [held(found[law, n, tau][name]) for name in names]
                 cells.append(f"{100.0 * np.mean(shares):.1f} ({100.0 * min(shares):.1f})")
         lines.append([f"{law}, {n:,}", *cells])
-    return markdown(["law, n", *(f"{JUDGES[judge]}, τ = {tau:g}" for judge in both for tau in taus)], lines)
+    return markdown(
+        ["distribution, n", *(f"{JUDGES[judge]}, τ = {tau:g}" for judge in both for tau in taus)], lines
+    )
 
 
 def _table(found: Found, cell: Callable[[Estimated], str]) -> str:
     return markdown(
-        ["law", "n", "τ", *map(shown, QUANTITIES)],
+        ["distribution", "n", "τ", *map(shown, QUANTITIES)],
         [
             [law, f"{n:,}", f"{tau:g}", *(cell(each) for each in by_name.values())]
             for (law, n, tau), by_name in found.items()
@@ -133,7 +137,7 @@ def _best(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
         best = int(np.argmin([truths[law][name] for name in MODELS]))
         kept = each["kept"].astype(str).str.zfill(len(MODELS)).str[best] == "1"
         lines.append([law, f"{n:,}", f"{tau:g}", percent(kept), f"{each['se Cox'].isna().sum()}"])
-    return markdown(["law", "n", "τ", "best one kept", "no interval"], lines)
+    return markdown(["distribution", "n", "τ", "best one kept", "no interval"], lines)
 
 
 def _limits(population: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
@@ -148,7 +152,7 @@ def _limits(population: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
         lines.append(
             [law, f"{tau:g}", JUDGES[judge], *(f"{round(1_000 * bias, 1) + 0.0:+.1f}" for bias in biases)]
         )
-    return markdown(["law", "τ", "judge", *map(shown, QUANTITIES)], lines)
+    return markdown(["distribution", "τ", "adjustment", *map(shown, QUANTITIES)], lines)
 
 
 def _wrong(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
@@ -169,4 +173,4 @@ def _wrong(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
                 for name, found in curves.items()
             ]
             lines.append([law, f"{n:,}", f"{tau:g}", f"{assumed:g}", *cells])
-    return markdown(["law", "n", "true τ", "assumed τ", *map(shown, names)], lines)
+    return markdown(["distribution", "n", "true τ", "assumed τ", *map(shown, names)], lines)

@@ -32,7 +32,7 @@ def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
             turns = [point.at for point in tipping_points({"": _known(true[name])})]
             if " - " in name and len(turns) == 1:
                 tips.append([*at, shown(name), *_tips(lines[name], turns[0])])
-    head = ["law", "n", "true τ"]
+    head = ["distribution", "n", "true τ"]
     yield section(
         "Bands over τ = 0, 0.1, …, 0.8 that hold all of the limit, % (intervals at single τ, mean)",
         "bands",

@@ -1,4 +1,4 @@
-"""Markdown tables for docs/validation/discrimination.md, and the goals."""
+"""Markdown tables for docs/validation/accuracy.md, and the goals."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def coverage_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[st
     )
     by_judge = {judge: _estimates(population, rows[rows["judge"] == judge]) for judge in LABELS}
     yield section(
-        "All conditions: intervals that hold the truth, %: mean (lowest to highest); mean standard error over "
+        "All conditions: intervals that cover the truth, %: mean (lowest to highest); mean standard error over "
         "standard deviation",
         "coverage",
         _summary(by_judge),
@@ -275,7 +275,7 @@ def _sizes(each: list[Estimated]) -> str:
 
 
 CELLS: dict[str, tuple[str, Callable[[list[Estimated]], str]]] = {
-    "held": ("intervals that hold the truth, %: mean (lowest to highest)", _shares),
+    "held": ("intervals that cover the truth, %: mean (lowest to highest)", _shares),
     "errors": ("mean standard error over standard deviation", _errors_over_spread),
     "bias": ("bias in units of the standard deviation", _biases),
     "sizes": ("mean |error| against the population, in units of 0.001", _sizes),

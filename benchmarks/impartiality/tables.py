@@ -1,4 +1,4 @@
-"""Markdown tables for docs/validation/impartiality.md, and the goals."""
+"""Markdown tables for docs/validation/accuracy.md, and the goals."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _plainer(rows: pd.DataFrame) -> str:
         crossing = [1000 * value for (truth, *_), value in pairs.items() if truth == "crossing hazards"]
         means = [f"{1000 * np.nanmean(values):.1f}" for values in (scores, list(pairs.values()))]
         table.append([name, *means, f"{min(crossing):.1f} to {max(crossing):.1f}"])
-    return markdown(["judge", "scores", "differences of all pairs", "the same, crossing hazards"], table)
+    return markdown(["adjustment", "scores", "differences of all pairs", "the same, crossing hazards"], table)
 
 
 def _shares(rows: pd.DataFrame) -> str:
@@ -173,7 +173,7 @@ def _by_judge(columns: dict[str, Condition], measure: Callable[[Condition, str],
         ]
         for judge in judges
     ]
-    return markdown(["judge", *columns], body)
+    return markdown(["adjustment", *columns], body)
 
 
 def _with_draws(judge: str, found: list[Condition]) -> str:

@@ -1,1 +1,1 @@
-"""From the rows of the experiments to the tables and figures of docs/reproduction.md."""
+"""From the rows of the experiments to the tables and figures of README.md."""

@@ -1,4 +1,4 @@
-"""Fill the tables and draw the figures of docs/reproduction.md from benchmarks/results.
+"""Fill the tables and draw the figures of benchmarks/reproduction/README.md from benchmarks/results.
 
 A table stands between the lines ``<!-- NAME -->`` and ``<!-- end -->``. Tables beside the authors' results need the
 folder of these, and are left as they are without it.
@@ -19,8 +19,8 @@ from benchmarks.reproduction import replay, tables
 from benchmarks.tables import markdown
 from cocensor.paper import experiments
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
-PAGE = DOCS / "reproduction.md"
+FOLDER = Path(__file__).parent
+PAGE = FOLDER / "README.md"
 FIGURES = {
     "copula-scatter-matched": ("copula-scatter",),
     "dependence-published": ("dependence",),
@@ -141,7 +141,7 @@ def tables_beside(folder: Path) -> dict[str, str]:
 
 
 def _bin(copula: str, middle: float) -> str:
-    return f"{copula}, {100 * middle - 5:.0f}–{100 * middle + 5:.0f} %"
+    return f"{copula}, {100 * middle - 5:.0f}–{100 * middle + 5:.0f}%"
 
 
 def _as_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
@@ -169,14 +169,14 @@ def _between(text: str, match: re.Match[str]) -> str:
 
 def draw() -> None:
     """The figures, from the experiments' own plots."""
-    (DOCS / "figures").mkdir(exist_ok=True)
+    (FOLDER / "figures").mkdir(exist_ok=True)
     for source, names in FIGURES.items():
         rows = tables.read(source)
         kind = experiments()[rows["experiment"].iloc[0]]
         records = rows.astype(object).where(rows.notna(), None).to_dict("records")
         figures = kind.configured(protocol=rows["protocol"].iloc[0]).plot(records)
         for name in names:
-            figures[name].savefig(DOCS / "figures" / f"{name}-{rows['protocol'].iloc[0]}.png", dpi=90)
+            figures[name].savefig(FOLDER / "figures" / f"{name}-{rows['protocol'].iloc[0]}.png", dpi=90)
 
 
 def main() -> None:

@@ -340,7 +340,7 @@ def by_end(
     ends = sorted(kept["at_risk"].unique(), reverse=True)
     head = ["setting"]
     for name in shown:
-        head += [f"{name}: {100 * end:g} %" if end else f"{name}: last time" for end in ends]
+        head += [f"{name}: {100 * end:g}%" if end else f"{name}: last time" for end in ends]
     rows = [
         [setting, *(f"{means[setting, name, end]:.1f}" for name in shown for end in ends)]
         for setting in dict.fromkeys(kept["setting"])

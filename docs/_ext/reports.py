@@ -1,4 +1,4 @@
-"""Reports that examples write, shown below the cell that wrote them."""
+"""Reports that examples write, shown below the cell that wrote them, and the one style of all their figures."""
 
 import shutil
 from pathlib import Path
@@ -13,6 +13,24 @@ _FRAME = """
 """
 
 _shown: set[Path] = set()
+
+
+def house_style(_gallery_conf: dict[str, Any], _name: str) -> None:
+    """What examples draw by themselves looks like what the library draws."""
+    import matplotlib.pyplot as plt
+    from cycler import cycler
+
+    colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+    plt.rcParams.update(
+        {
+            "axes.prop_cycle": cycler(color=colours),
+            "axes.spines.right": False,
+            "axes.spines.top": False,
+            "axes.titlesize": "medium",
+            "legend.fontsize": "small",
+            "legend.frameon": False,
+        }
+    )
 
 
 def report_scraper(_block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ from cocensor.metrics import (
     time_grid,
 )
 from cocensor.study import Evaluation, Plan, evaluate, survival_scorer
-from cocensor.study.sensitivity import plausible_tau
+from cocensor.study.sensitivity import dropout_check, plausible_tau
 
 if TYPE_CHECKING:
     from cocensor import scale as scale
@@ -81,6 +81,7 @@ __all__ = [
     "cumulative_dynamic_auc",
     "d_calibration",
     "decision_curve",
+    "dropout_check",
     "evaluate",
     "fit_joint",
     "harrell_concordance",

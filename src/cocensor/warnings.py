@@ -35,7 +35,7 @@ class HorizonWarning(UserWarning):
 
     See Also
     --------
-    time_grid : Warns where fewer than 1 % are at risk at the horizon.
+    time_grid : Warns where fewer than 1% are at risk at the horizon.
     IPCW : Warns where one subject carries much of the weight.
     """
 

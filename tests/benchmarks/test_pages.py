@@ -54,18 +54,16 @@ def test_the_first_page_has_the_figures_of_the_tables():
         rows = {row[0]: values for row, values in table("coverage", slug).items()}
         of = [f"{law}, {n}" for law in ("linear", "nonlinear, form given") for n in ("500", "2,000")]
         assert np.mean([rows[each][:3] for each in of]) == pytest.approx(94.9, abs=0.1)
-    assert "in 94.9 % of the samples" in page
+    assert "in 94.9% of the samples" in page
     rows = {row[0]: values for row, values in table("coverage", "scores").items()}
     both = np.mean([rows["linear, 2,000"], rows["nonlinear, 2,000"]], axis=0)
-    assert (
-        f"{both[3]:.0f} % at τ = 0, in {both[4]:.0f} % at τ = 0.3 and in {both[5]:.0f} % at τ = 0.6" in page
-    )
+    assert f"{both[3]:.0f}% at τ = 0, in {both[4]:.0f}% at τ = 0.3 and in {both[5]:.0f}% at τ = 0.6" in page
     bands = np.mean([values[2:] for values in table("coverage", "bands").values()])
     tips = np.mean([values[4] for values in table("coverage", "tips").values()])
-    assert f"in {bands:.1f} % and intervals of tipping points in {tips:.1f} % of the samples" in page
+    assert f"in {bands:.1f}% and intervals of tipping points cover in {tips:.1f}% of the samples" in page
     floor = {row[0]: values for row, values in table("floor", "scores").items()}
     judge, ipcw = floor["imputed, true"][-2], floor["IPCW (KM)"][-2]
     assert f"{judge:.1f} times as far as the best that is possible; IPCW is {ipcw:.1f} times as far" in page
     ratios = {row[0]: values[-1] for row, values in table("discrimination", "goals-1000").items()}
     auc, concordance = 100 * ratios["auc"], 100 * ratios["concordance"]
-    assert f"their errors are {auc:.0f} and {concordance:.0f} % of IPCW's" in page
+    assert f"their errors are {auc:.0f} and {concordance:.0f}% of IPCW's" in page

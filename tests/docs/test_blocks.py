@@ -22,7 +22,6 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 ELSEWHERE = {
     "README.md": "tests/test_readme.py",
     "from-r.md": "tests/docs/test_from_r.py",
-    "reproduction.md": "tests/paper/test_page.py",
 }
 # What sets up a machine or runs for hours is not run: environments, clones, servers.
 SETS_UP = re.compile(

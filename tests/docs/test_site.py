@@ -27,6 +27,9 @@ WANTED = {
     "what τ means": "theory/copulas.html#what-tau-means",
     "how intervals were validated": "validation/coverage.html",
     "how to add a metric": "guide/own-metrics.html",
+    "whether dependence can be tested": "testable.html",
+    "why the plausible range is what it is": "plausible-range.html",
+    "an error message of another package": "searched-for.html",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.oracles.data import VALUES, values
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "validation" / "parity.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "tests" / "oracles" / "README.md").read_text(encoding="utf-8")
 FILES = sorted(path.stem for path in VALUES.glob("*.json"))
 # Every row of a table that names a test.
 ROWS = [line for line in PAGE.splitlines() if line.startswith("|") and "::test_" in line]

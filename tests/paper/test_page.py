@@ -1,4 +1,4 @@
-"""docs/reproduction.md says what benchmarks/results say."""
+"""benchmarks/reproduction/README.md says what benchmarks/results say."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_the_page_has_its_figures():
     for source, names in reproduction.FIGURES.items():
         for name in names:
             figure = f"figures/{name}-{source.rsplit('-', 1)[1]}.png"
-            assert (reproduction.DOCS / figure).is_file()
+            assert (reproduction.FOLDER / figure).is_file()
             assert figure in page
 
 

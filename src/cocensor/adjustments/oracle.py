@@ -73,7 +73,7 @@ _STEP = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class TrueLaw(Adjustment):
-    """The floor: imputation by the true law of event and dropout. What it is off by is chance alone.
+    """The floor: imputation by the true distribution of event and dropout. Its error is chance alone.
 
     Parameters
     ----------

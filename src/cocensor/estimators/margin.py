@@ -463,7 +463,7 @@ def _polygon_area(
     return 0.5 * (at_c + heights[inside]) * np.maximum(knots[inside] - c, 0.0) + remaining[following]
 
 
-# In standard errors. Half of it is bias, and a bias of 0.65 standard errors takes a 95 % interval to 90 %.
+# In standard errors. Half of it is bias, and a bias of 0.65 standard errors takes a 95% interval to 90%.
 _MOST_MOVED = 1.3
 
 

@@ -292,7 +292,7 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
     r"""The c with :math:`\Phi(c + w/s) - \Phi(-c)` equal to the confidence level.
 
     w is the width of the ignorance interval, s the larger standard error of its two ends. From 1.96 (no width) to
-    1.645 (a wide interval, where the true value can only be near one end) at 95 %.
+    1.645 (a wide interval, where the true value can only be near one end) at 95%.
     """
     lowest = normal_quantile(confidence_level, two_sided=False)
     if np.isnan(standard_error):

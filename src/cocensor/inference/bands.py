@@ -12,7 +12,7 @@ from cocensor._checks import FloatArray, check_number
 from cocensor._late import special
 from cocensor._parallel import one_blas_thread
 
-#: At 95 %, quantiles of maxima then err by about 0.01.
+#: At 95%, quantiles of maxima then err by about 0.01.
 N_DRAWS = 20_000
 # Nearly as good for bands, where what single estimates do is known: by about 0.02, 0.2 % of coverage.
 _BAND_DRAWS = 2**12

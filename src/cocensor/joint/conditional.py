@@ -222,8 +222,8 @@ def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray
         return np.where(np.isnan(weights), np.exp(-copula.log_hfunc1_hazard(x_before, y_before)), weights)
 
 
-# Steps of the grid for each period, the closer the earlier: a period's number is right within 1 % up to τ = 0.6, and
-# within 1.5 % at 0.8.
+# Steps of the grid for each period, the closer the earlier: a period's number is right within 1% up to τ = 0.6, and
+# within 1.5% at 0.8.
 _STEPS, _CLOSER = 5, 1.5
 
 

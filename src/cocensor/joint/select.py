@@ -68,15 +68,15 @@ def select_copula(
 ) -> CopulaChoice:
     """Choose the copula family whose joint model predicts outcomes best that it has not seen.
 
-    Each family is fitted to the training part with the same margins (:func:`fit_joint`) and judged by the mean negative
-    log-likelihood of the validation part. Independence is always among the candidates, and it stays unless a
+    Each family is fitted to the training part with the same margins (:func:`fit_joint`). They are compared by the mean
+    negative log-likelihood of the validation part. Independence is always among the candidates, and it stays unless a
     family beats it clearly. :func:`evaluate` and the command line choose by this function and its defaults.
 
     Parameters
     ----------
     X, y : covariates (or None, or a :class:`~cocensor.joint.design.Design`) and outcomes
     X_val, y_val : optional
-        A validation part. Without one the judgement is by 5-fold cross-validation, with models fitted to all subjects;
+        A validation part. Without one there is 5-fold cross-validation, with models fitted to all subjects;
         from 20,000 subjects on, 14,000 random ones are fitted to and 6,000 others validate.
     families : sequence of str or class
     margins, penalty, starts, knots, time_kind
@@ -200,7 +200,7 @@ def _parts(
         validating[order[:n_validating]] = included[order[n_validating:]] = True
         return f"random validation part of {n_validating:,} subjects", included, [validating]
     n_folds = _FOLDS if folds is None else int(folds)
-    # Events, dropouts and ends of study are dealt out in turn, in random order.
+    # Events, dropouts and administrative censorings are dealt out in turn, in random order.
     kind = y.event + 2 * (False if y.administrative is None else y.administrative)
     fold = np.empty(len(y), dtype=np.intp)
     fold[np.lexsort((lots, kind))] = np.arange(len(y)) % n_folds
@@ -339,7 +339,7 @@ class CopulaChoice:
         return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
 
 
-#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum cannot be distinguished.
+#: Half the 95% quantile of χ² with one degree of freedom: τ within this of the maximum cannot be distinguished.
 CUT = 1.9207
 
 
@@ -403,7 +403,7 @@ class DependenceProfile:
         return make_frame(table, library=self.library)
 
     def supported(self, family: str) -> tuple[float, float]:
-        """The smallest and largest τ that fit about as well as the best of a family (95 %)."""
+        """The smallest and largest τ that fit about as well as the best of a family (95%)."""
         taus, values = self.curves[family]
         inside = taus[values >= values.max() - CUT]
         return float(inside.min()), float(inside.max())

@@ -41,7 +41,7 @@ class CalibrationMetric(SectionMetric):
     kind = "calibration"
     explanation = (
         "Calibration",
-        "Whether, of those with a predicted chance of 30 %, 30 % have the event. The calibration curve shows the share "
+        "Whether, of those with a predicted chance of 30%, 30% have the event. The calibration curve shows the share "
         "with the event by what was predicted; on the diagonal the two are the same. The integrated calibration index "
         "(ICI) is the mean distance between them over the subjects, E50 the median, and E90 what a tenth of the "
         "subjects exceeds. 0 is perfect, but noise keeps every one of them above 0: small differences close to 0 mean "
@@ -145,7 +145,7 @@ class HighCalibrationError(CalibrationMetric):
 
 
 def curve_points(section: Section) -> FloatArray:
-    """The predictions at which a calibration curve is given, from their 1 % to their 99 % quantile."""
+    """The predictions at which a calibration curve is given, from their 1% to their 99% quantile."""
     low, high = quantile(1.0 - section.survival, [0.01, 0.99], section.sampling)
     return np.linspace(low, high, 41)
 
@@ -193,7 +193,7 @@ def integrated_calibration_index(given: Given, **how: Unpack[Assumed]) -> Any:
 
     with :math:`\hat c(p)` the smooth calibration curve: the share that had the event by t among those for whom p is
     predicted (Austin, Harrell and van Klaveren, 2020). Of the same distances ``cc.metric("e50")`` is the median and
-    ``cc.metric("e90")`` the 90 % quantile.
+    ``cc.metric("e90")`` the 90% quantile.
 
     The curve is a regression of :math:`y_i = b_i/(a_i + b_i)` with weights :math:`a_i + b_i` (who is still event-free
     at t, by the adjustment) and complementary log-log link on :math:`x_i = \log(-\log \hat S_i(t))`: an intercept and a

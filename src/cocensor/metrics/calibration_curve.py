@@ -74,7 +74,7 @@ class CalibrationCurve:
     ----------
     time, confidence_level : float
     predicted, observed : array of shape (41,)
-        The smooth curve, at equally spaced predictions from their 1 % to their 99 % quantile.
+        The smooth curve, at equally spaced predictions from their 1% to their 99% quantile.
     standard_error, low, high, band_low, band_high : array of shape (41,)
         Of the curve: its standard error, the limits at each point, and those that hold it at all points at once.
     groups : CalibrationGroups
@@ -87,7 +87,7 @@ class CalibrationCurve:
     slope, intercept : Estimate
         1 and 0 for perfect calibration.
     ici, e50, e90 : Estimate
-        Mean, median and 90 % quantile of the distances of the curve from the diagonal, over subjects.
+        Mean, median and 90% quantile of the distances of the curve from the diagonal, over subjects.
     notes : tuple of Note
         What was decided, and why something is missing.
 
@@ -149,7 +149,7 @@ def survival_calibration_curve(
     - the slope of a regression with complementary log-log link of :math:`b/(a + b)`, weighted by a + b, on x, and the
       intercept of one in which the slope is 1: a slope below 1 means predictions that are too extreme, an intercept
       below 0 predicted chances that are too high;
-    - mean, median and 90 % quantile of the distances :math:`|\hat c(p_i) - p_i|`: ICI, E50, E90.
+    - mean, median and 90% quantile of the distances :math:`|\hat c(p_i) - p_i|`: ICI, E50, E90.
 
     Observed shares divide by the weights of those who count, :math:`\sum (a + b)`, not by their number: they are what
     the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Under

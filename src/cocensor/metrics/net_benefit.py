@@ -95,7 +95,7 @@ class NetBenefit(SectionMetric):
         return _linear(section, self.threshold)
 
     def profile(self, section: Section) -> Profile | None:
-        """The decision curve: the net benefit at thresholds from 1 to 99 %."""
+        """The decision curve: the net benefit at thresholds from 1 to 99%."""
         return Profile(THRESHOLDS, benefits(section, THRESHOLDS))
 
 
@@ -267,7 +267,7 @@ def decision_curve(
     time : float
         The time by which events count.
     thresholds : array-like
-        Of the risk; from 1 to 99 % unless given.
+        Of the risk; from 1 to 99% unless given.
     confidence_level : float
 
     Returns

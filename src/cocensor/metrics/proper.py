@@ -37,7 +37,7 @@ BRIER = Loss(event_free=_squared_gap, event=_squared, known=_squared_known, larg
 _EXPLANATION = (
     "Brier score",
     "The mean squared distance between the predicted probability of being event-free and what happened, 1 or 0. The "
-    "integrated score is its mean over time up to the horizon. 0 is perfect; predicting 50 % for everybody gives 0.25.",
+    "integrated score is its mean over time up to the horizon. 0 is perfect; predicting 50% for everybody gives 0.25.",
 )
 
 

@@ -327,7 +327,7 @@ def time_grid(
 
     Notes
     -----
-    A horizon with fewer than 1 % at risk gives a :class:`HorizonWarning` that names the largest time with 5 %: scores
+    A horizon with fewer than 1% at risk gives a :class:`HorizonWarning` that names the largest time with 5%: scores
     beyond rest on a handful of subjects.
 
     Examples

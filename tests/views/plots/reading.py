@@ -3,6 +3,7 @@
 import numpy as np
 
 from cocensor.views.plots.dependence import BEST
+from cocensor.views.plots.panels import NAMED
 
 
 def areas(ax):
@@ -18,13 +19,33 @@ def limits(ax, k=0):
     return np.array([(min(at[x]), max(at[x])) for x in sorted(at)]).T
 
 
+def at_ends(ax):
+    """The names at the ends of lines, with their colours, from top to bottom."""
+    names = [text for text in ax.texts if text.get_gid() == NAMED]
+    return {text.get_text(): text.get_color() for text in sorted(names, key=_height, reverse=True)}
+
+
+def _height(text):
+    return text.get_window_extent().y0
+
+
+def bracket(ax):
+    """From which to which τ dependence is called plausible."""
+    [line] = [each for each in ax.get_lines() if each.get_gid() == "plausible"]
+    return tuple(line.get_xdata())
+
+
 def texts(legend):
     return [" ".join(text.get_text().split()) for text in legend.get_texts()]
 
 
 def drawn(ax):
     """The lines that have data, by label."""
-    return {each.get_label(): each for each in ax.get_lines() if len(each.get_xdata())}
+    return {
+        each.get_label(): each
+        for each in ax.get_lines()
+        if len(each.get_xdata()) and each.get_gid() != "plausible"
+    }
 
 
 def best_along(panel):

@@ -65,7 +65,7 @@ def test_differences_over_time_have_intervals_of_their_own(evaluation):
     np.testing.assert_array_equal(lines["twin"].y, 0.0)
     assert "all" not in lines
     ax = display.plot()
-    assert ax.get_ylabel() == "Brier score minus that of all"
+    assert ax.get_ylabel() == "Brier score minus that of all\n(below 0: better)"
     assert any(set(line.get_ydata()) == {0} for line in ax.get_lines())
     plt.close(ax.figure)
 
@@ -110,8 +110,11 @@ def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitiv
             assert found.y[k] == pytest.approx(pair.difference)
             ends = pair.confidence_interval(sensitivity.evaluation.data.level)
             assert (found.limits[0][k], found.limits[1][k]) == pytest.approx(ends)
-        assert (found.band[0] <= found.limits[0]).all()
-        assert (found.band[1] >= found.limits[1]).all()
+        wide = (
+            CurveDisplay.from_differences(sensitivity, band="simultaneous").panels[family].lines["one"].limits
+        )
+        assert (wide[0] <= found.limits[0]).all()
+        assert (wide[1] >= found.limits[1]).all()
         turns[family] = sensitivity.over_tau.pair("one", reference).tipping_points(family)
         np.testing.assert_array_equal(panel.lines["twin"].y, 0.0)
     axes = display.plot()

@@ -6,7 +6,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.views.plots import CurveDisplay, ForestDisplay
-from tests.views.plots.reading import texts
+from cocensor.views.plots.panels import NAMED
+from tests.views.plots.reading import at_ends, texts
 
 RNG = np.random.default_rng(3)
 TIMES = np.linspace(0.0, 30.0, 11)
@@ -32,7 +33,7 @@ def at_risk(ax):
     """The numbers below an axis, by row and time."""
     rows = {}
     for text in ax.texts:
-        if text.get_text() != "number at risk":
+        if text.get_text() != "number at risk" and text.get_gid() is None:
             at, down = text.xy[0], text.xyann[1]
             rows.setdefault(round(down, 3), {})[at] = int(text.get_text().replace(",", ""))
     return [rows[down] for down in sorted(rows, reverse=True)]
@@ -88,11 +89,12 @@ def test_numbers_can_be_left_out(evaluation):
     for shown in (CurveDisplay.from_scores, with_bounds):
         drawn = shown(evaluation).plot(at_risk=False)
         for ax in np.ravel(drawn):
-            assert not ax.texts
+            assert all(text.get_gid() == NAMED for text in ax.texts)
             assert ax.get_xlabel() == "fu (months)"
-    assert not evaluation.plot(at_risk=False).texts
+    assert list(at_ends(evaluation.plot(at_risk=False))) == ["b", "a", "c"]
     km = cc.KaplanMeier().fit(Y)
-    assert not CurveDisplay.from_estimators({"KM": km}).plot(at_risk=False).texts
+    [name] = CurveDisplay.from_estimators({"KM": km}).plot(at_risk=False).texts
+    assert name.get_text() == "KM"
 
 
 def test_curves_of_one_sample_share_a_row_and_others_have_their_own():
@@ -105,7 +107,8 @@ def test_curves_of_one_sample_share_a_row_and_others_have_their_own():
     assert ax.get_xlabel() == "weeks"
     assert at_risk(ax) == [counted(Y, ax.get_xticks()), counted(other, ax.get_xticks())]
     first, last = ax.get_lines()[0], ax.get_lines()[2]
-    assert [ax.texts[1].get_color(), ax.texts[-1].get_color()] == [first.get_color(), last.get_color()]
+    below = [text for text in ax.texts if text.get_gid() is None]
+    assert [below[1].get_color(), below[-1].get_color()] == [first.get_color(), last.get_color()]
 
 
 def test_times_that_begin_late_have_marks_of_their_own():
@@ -118,11 +121,11 @@ def test_times_that_begin_late_have_marks_of_their_own():
 
 def test_figures_at_single_times_say_the_unit(evaluation):
     assert [ax.get_title() for ax in CurveDisplay.from_roc(evaluation).plot()] == [
-        "event by 6 months",
-        "event by 12 months",
+        "ROC curve at 6 months",
+        "ROC curve at 12 months",
     ]
     ax = CurveDisplay.from_decision_curves(evaluation, at=6.0).plot()
-    assert ax.get_title() == "event by 6 months"
+    assert ax.get_title() == "Net benefit at 6 months"
     ax = CurveDisplay.from_calibration(evaluation, at=6.0, models="a").plot()
     assert ax.get_xlabel() == "predicted risk by 6 months"
     axes = ForestDisplay.from_metrics(evaluation).plot()

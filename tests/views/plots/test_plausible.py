@@ -11,7 +11,7 @@ from cocensor.study.sensitivity import induced_tau
 from cocensor.views.plots import CurveDisplay, ForestDisplay
 from cocensor.views.plots.dependence import draw_ratio_axis
 from cocensor.views.plots.panels import draw_second_axis
-from tests.views.plots.reading import texts
+from tests.views.plots.reading import bracket, texts
 
 N = 300
 TIMES = np.array([0.2, 0.4, 0.8])
@@ -57,7 +57,8 @@ def panel(sensitivity, family, adjustment="imputation", display=CurveDisplay.fro
 def above(ax):
     """The ticks of the second axis by their text."""
     (axis,) = ax.child_axes
-    return dict(zip([label.get_text() for label in axis.get_xticklabels()], axis.get_xticks(), strict=True))
+    names = [label.get_text().removesuffix("×") for label in axis.get_xticklabels()]
+    return dict(zip(names, axis.get_xticks(), strict=True))
 
 
 def drawn(ax, label):
@@ -87,35 +88,11 @@ def test_there_is_no_axis_on_top_where_the_ratio_is_not_known(sensitivity):
 
 
 @pytest.mark.parametrize("display", [CurveDisplay.from_sensitivity, CurveDisplay.from_differences])
-def test_the_plausible_range_is_shaded(sensitivity, display):
+def test_a_bracket_is_the_plausible_range(sensitivity, display):
     ax = panel(sensitivity, "frank", display=display)
-    assert bars(ax) == [pytest.approx((-0.1, 0.25))]
-    assert "plausible range of τ" in texts(ax.get_legend())
+    assert bracket(ax) == (-0.1, 0.25)
+    assert bars(ax) == []
     assert ax.get_xlim()[0] < -0.3  # negative τ is in sight
-
-
-def test_covariates_are_marks_at_the_bottom(sensitivity):
-    ax, found = panel(sensitivity, "frank"), sensitivity.benchmarks
-    strongest, *others = found.benchmarks
-    marks = {
-        f"strongest covariate: {strongest.name}": [strongest.shrunken_tau],
-        "all covariates together": [found.together],
-        "other covariates": [each.shrunken_tau for each in others],
-    }
-    for label, taus in marks.items():
-        line = drawn(ax, label)
-        assert list(line.get_xdata()) == taus
-        assert line.get_transform() != ax.transData
-        assert max(line.get_ydata()) < 0.1
-
-
-def test_without_covariates_there_are_no_marks():
-    y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
-    asked = {"adjustments": "cg_q", "times": [1.0, 2.0], "copula": cc.Clayton(2.0), "metrics": "ibs"}
-    found = cc.evaluate({"same": np.full((4, 2), 0.5)}, y, confidence_level=None, **asked)
-    ax = found.sensitivity("clayton", [0.0, 0.4]).plot()
-    assert not any("covariate" in text for text in texts(ax.get_legend()))
-    assert bars(ax) == [pytest.approx((-0.2, 0.2))]
 
 
 def test_hazard_ratios_have_a_panel_on_the_log_scale(sensitivity):
@@ -139,7 +116,7 @@ def test_a_reason_moves_alone_on_request(sensitivity):
     after = sensitivity.over_ratio
     axes = sensitivity.plot(line=["all", "ill"])
     for ax, name in zip(axes, ("all", "ill"), strict=True):
-        assert ax.get_title().endswith(f"after dropout: {name}")
+        assert ax.get_title().endswith("all dropouts" if name == "all" else f"dropouts “{name}”")
         assert list(drawn(ax, "grim").get_ydata()) == [after.values(name, ratio)["grim"] for ratio in RATIOS]
     with pytest.raises(ValueError, match=r"^line .*'weather'"):
         sensitivity.plot(line="weather")
@@ -244,10 +221,10 @@ def test_covariates_have_rows_and_a_hidden_factor_the_axis_on_top(evaluation):
     assert at[3] == found.together
     assert [at[row] for row in (4, 5, 6)] == list(found.multiples.values())
     assert tuple(found.strongest.interval) in [tuple(line.get_xdata()) for line in ax.get_lines()]
-    assert bars(ax) == [pytest.approx(found.range)]
+    assert bracket(ax) == pytest.approx(found.range)
     (axis,) = ax.child_axes
     for label, tau in zip(axis.get_xticklabels(), axis.get_xticks(), strict=True):
-        ratio = float(label.get_text())
+        ratio = float(label.get_text().removesuffix("×"))
         assert abs(tau) == pytest.approx(induced_tau(ratio, ratio))
     assert min(axis.get_xticks()) < 0 < max(axis.get_xticks())
 

@@ -20,7 +20,7 @@ def test_the_drawing_shows_what_the_profile_holds():
     bottom, top = ax.get_ylim()
     assert bottom < -3.0 < 0.0 < top
     assert ax.get_ylabel() == f"profile log-likelihood minus its maximum, cut at {bottom:.3g}"
-    assert "95 %: not distinguishable from the best above" in lines
+    assert "above: fits as well as the best (95%)" in lines
     plt.close(ax.figure)
 
 

@@ -95,7 +95,7 @@ def test_what_is_shaded_around_a_calibration_curve(evaluation, band):
         assert areas(ax) == told == []
     else:
         np.testing.assert_allclose(limits(ax), (curve.band_low, curve.band_high))
-        assert told == ["90 % band for the whole curve"]
+        assert told == ["90 % band for whole curves"]
 
 
 def test_decision_curves_are_those_of_the_evaluation(evaluation):

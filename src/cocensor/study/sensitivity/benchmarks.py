@@ -180,22 +180,30 @@ def plausible_tau(
     )
 
 
+def independent_columns(
+    values: FloatArray, share: FloatArray | None = None
+) -> tuple[FloatArray, list[int], dict[int, str]]:
+    """Return standardised columns, which of them vary beyond those before, and why others do not."""
+    share = np.full(len(values), 1.0 / len(values)) if share is None else share
+    centre, scale = centre_and_scale(values, share)
+    Z = (values - centre) / np.where(scale > 0, scale, 1.0)
+    left = Z.T @ by_weight(Z, share)
+    kept, others = list[int](), dict[int, str]()
+    for k in range(len(scale)):
+        if scale[k] == 0 or left[k, k] <= _UNEXPLAINED:
+            others[k] = "determined" if scale[k] > 0 else "constant"
+            continue
+        kept.append(k)
+        left -= np.outer(left[:, k], left[k] / left[k, k])
+    return Z, kept, others
+
+
 def _independent(
     values: FloatArray, names: Sequence[str], notes: list[Note], share: FloatArray
 ) -> tuple[FloatArray, list[int]]:
     """Return standardised columns that vary and are no combination of those before, and their places; note others."""
-    centre, scale = centre_and_scale(values, share)
-    varies = scale > 0
-    Z = (values - centre) / np.where(varies, scale, 1.0)
-    left = Z.T @ by_weight(Z, share)
-    kept = []
-    for k, name in enumerate(names):
-        if not varies[k] or left[k, k] <= _UNEXPLAINED:
-            code = "determined_in_benchmarks" if varies[k] else "constant_in_benchmarks"
-            notes.append(noted(code, covariate=name))
-            continue
-        kept.append(k)
-        left -= np.outer(left[:, k], left[k] / left[k, k])
+    Z, kept, others = independent_columns(values, share)
+    notes += [noted(f"{why}_in_benchmarks", covariate=names[k]) for k, why in others.items()]
     if not kept:
         raise ValueError("X must have a column that varies.")
     if len(kept) + 1 >= len(Z):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray, IntArray, escaped
 from cocensor.data import RiskTable
 from cocensor.data.times import TimeAxis
-from cocensor.views.plots.panels import Tick, ticks_with_room
+from cocensor.views.plots.panels import NAMED, Tick, ticks_with_room
 from cocensor.views.plots.style import TRUTH, ZERO, Legend, Limits, Look, area, explain, line_styles
 
 if TYPE_CHECKING:
@@ -29,17 +29,16 @@ _HISTOGRAM: dict[str, Any] = {"color": "0.75", "edgecolor": "0.5", "linewidth": 
 _BARS: dict[str, Any] = {"edgecolor": "0.3", "linewidth": 0.6, "alpha": 0.5, "zorder": 1, "align": "edge"}
 # A histogram lies below 0, between these shares of the height above.
 _STRIP = (-0.24, -0.04)
-# Shading around a line, and what stands out: limits alone, or within a band.
+# Shading around a line, and of limits without one.
 _PALE, _DARK = 0.15, 0.3
 
 
 class Line(NamedTuple):
-    """Values along x, the limits of each and of all at once where there are any, and how the line differs in look."""
+    """Values along x, their limits where there are any, and how the line differs in look."""
 
     x: FloatArray
     y: FloatArray
     limits: Limits | None = None
-    band: Limits | None = None
     look: Look | None = None
 
 
@@ -103,7 +102,9 @@ class CurvePanel:
         for name, style in styles.items():
             if name in self.lines:
                 line, label = self.lines[name], labels.get(name, escaped(name))
-                ax.plot(line.x, line.y, label=label, **{"zorder": 3} | style | dict(line.look or {}))
+                look = {"zorder": 3} | style | dict(line.look or {})
+                ends_named = name not in labels and look["linestyle"] != "none"
+                ax.plot(line.x, line.y, label=label, gid=NAMED if ends_named else None, **look)
                 _shade(ax, line, style["color"])
         for mark in self.marks:
             look = {"color": styles[mark.name]["color"], "zorder": 4, **mark.look}
@@ -138,12 +139,11 @@ class CurvePanel:
 
 
 def _shade(ax: Axes, line: Line, colour: str) -> None:
-    """Fill what lies between the limits of a line, and of its band; where one limit is missing, nothing."""
-    stands_out = line.band is not None or not np.isfinite(line.y).any()
-    for limits, alpha in ((line.limits, _DARK if stands_out else _PALE), (line.band, _PALE)):
-        if limits is not None and np.isfinite(limits[0] + limits[1]).any():
-            step: Any = "post" if "drawstyle" in (line.look or {}) else None
-            ax.fill_between(line.x, *limits, step=step, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
+    """Fill what lies between the limits of a line; where one limit is missing, nothing."""
+    if line.limits is not None and np.isfinite(line.limits[0] + line.limits[1]).any():
+        step: Any = "post" if "drawstyle" in (line.look or {}) else None
+        alpha = _PALE if np.isfinite(line.y).any() else _DARK
+        ax.fill_between(line.x, *line.limits, step=step, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
 
 
 def _draw_histogram(ax: Axes, counts: IntArray, edges: FloatArray) -> None:

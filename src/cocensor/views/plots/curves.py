@@ -38,7 +38,7 @@ from cocensor.views.plots.style import (
     line_styles,
     shaded_area,
 )
-from cocensor.views.text.digits import level_in_words, with_interval
+from cocensor.views.text.digits import with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,9 @@ class CurveDisplay:
         if by.curve_label is None:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
         label = label_minus(by.curve_label, minus, evaluation.models)
-        if minus is None and by.direction == "higher":
+        if minus is not None:
+            label += f"\n({'below' if by.direction == 'lower' else 'above'} 0: better)"
+        elif by.direction == "higher":
             label += " (higher is better)"
         order = np.argsort(evaluation.data.times, kind="stable")
         times = evaluation.data.times[order]
@@ -247,7 +249,7 @@ class CurveDisplay:
             panels[t] = CurvePanel(
                 lines,
                 [Guide("chance", (0.0, 1.0), (0.0, 1.0), THIN)],
-                f"event by {axis.named(t)}",
+                f"ROC curve at {axis.named(t)}",
                 xlabel="false positive rate",
                 ylabel=f"true positive rate\n{scores.label}",
                 xlim=(-0.01, 1.01),
@@ -269,7 +271,7 @@ class CurveDisplay:
     ) -> Self:
         """Observed against predicted risks of an event by a time: a panel per model and time.
 
-        Of subjects for whom a calibrated model predicts a risk of 20 %, 20 % have the event: its curve is the diagonal.
+        Of subjects for whom a calibrated model predicts a risk of 20%, 20% have the event: its curve is the diagonal.
         Above it risks are underrated, below it overrated. Dots are groups of subjects of similar predicted risk, with
         an interval each; they need no smoothing. Bars below say for how many subjects a risk was predicted: where there
         are few, the curve is uncertain, as the shaded area says. In the title are the mean distance from the diagonal
@@ -304,7 +306,7 @@ class CurveDisplay:
     ) -> Self:
         """The net benefit of treating those whom a model gives a risk above a threshold, a panel per time.
 
-        Whoever treats from a risk of 20 % on takes four needless treatments for one that is needed. At that threshold a
+        Whoever treats from a risk of 20% on takes four needless treatments for one that is needed. At that threshold a
         model is of use if its net benefit is above that of treating everybody, and above 0, that of treating nobody.
         Far below 0 the axis is cut.
 
@@ -372,7 +374,7 @@ class CurveDisplay:
     def from_profile(cls, profile: DependenceProfile) -> Self:
         """How well each τ fits, family by family: the profile log-likelihood minus the largest of all.
 
-        Values above the dashed line cannot be distinguished from the best (95 %). The axis is cut far below.
+        Values above the dashed line do not differ significantly from the best (95%). The axis is cut far below.
 
         Parameters
         ----------
@@ -391,7 +393,7 @@ class CurveDisplay:
         dashed = {"color": "0.4", "linestyle": "--", "linewidth": 1.0}
         guides = [
             Guide("", (0.0, 0.0), (-depth, 0.05 * depth), {"color": "0.8", "linewidth": 1.0}),
-            Guide("95 %: not distinguishable from the best above", ends, (-CUT, -CUT), dashed),
+            Guide("above: fits as well as the best (95%)", ends, (-CUT, -CUT), dashed),
         ]
         panel = CurvePanel(
             lines,
@@ -414,16 +416,14 @@ class CurveDisplay:
     ) -> Self:
         """Scores along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
 
-        Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be
-        distinguished from the best at each point; without intervals, those with the best score. Vertical lines are
-        where the best score passes from one model to another. Ticks at independence, with the marker of the model, are
-        the scores under IPCW, if the evaluation has them: what is reported where nobody asks. Dotted lines are the true
-        scores, where data are simulated.
+        Shaded are the intervals of the scores, each for its own point. Large dots mark the models that do not differ
+        significantly from the best at each point; without intervals, those with the best score. Vertical lines are
+        where the best score passes from one model to another. Ticks at independence are the scores under IPCW, if the
+        evaluation has them. Dotted lines are the true scores, where data are simulated.
 
-        What helps to judge τ: the axis on top is the mean hazard ratio right after leaving that τ stands for, where it
-        is known; triangles at the bottom are the τ that leaving out measured covariates would induce; and the plausible
-        range is shaded (:attr:`Sensitivity.plausible`). Whether two models differ is seen in :meth:`from_differences`,
-        and not from whether their intervals overlap: both are scored on the same subjects.
+        The axis on top is the mean hazard ratio right after leaving that τ stands for, where it is known; the bracket
+        is the plausible range (:attr:`Sensitivity.plausible`). Whether two models differ is seen in
+        :meth:`from_differences`, and not from whether their intervals overlap: both are scored on the same subjects.
 
         Parameters
         ----------
@@ -468,12 +468,13 @@ class CurveDisplay:
         adjustment: str | None = None,
         family: str | None = None,
         line: str | Sequence[str] | None = None,
+        *,
+        band: BandKind = "pointwise",
     ) -> Self:
         """The score of every model minus that of a reference model, in the panels of :meth:`from_sensitivity`.
 
-        The dark area is the interval of each difference for itself; the light one holds whole curves, under all
-        families at once. Where the dark area leaves out 0, the two models differ. A marker on the line at 0 is where
-        the order of two scores turns, and the thick line through it is where that may truly be.
+        Where the shaded interval leaves out 0, the two models differ. A circle on the line at 0 is where the order of
+        two scores turns, and the thick line through it is where that may truly be.
 
         Parameters
         ----------
@@ -481,6 +482,8 @@ class CurveDisplay:
             The model that all others are compared with; by default the one with the best score at independence.
         sensitivity, metric, adjustment, family, line
             As in :meth:`from_sensitivity`.
+        band : "pointwise", "simultaneous" or None
+            What is shaded: an interval at each point, a band that covers whole curves under all families, or nothing.
         """
         evaluation, level = sensitivity.evaluation, sensitivity.evaluation.data.confidence_level
         by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
@@ -488,19 +491,20 @@ class CurveDisplay:
         grid = sensitivity.over_tau if line is None else next(iter(chosen.values())).grid
         minus = grid.reference(by.name, name) if reference is None else reference
         check_choice(minus, "reference", evaluation.models)
-        panels = {key: dependence.difference_panel(along, minus, by, name) for key, along in chosen.items()}
+        shaded = shaded_area(band, level)
+        panels = {
+            key: dependence.difference_panel(along, minus, by, name, band) for key, along in chosen.items()
+        }
         if not any(panel.lines for panel in panels.values()):
             raise ValueError(
                 f"sensitivity must have the scores of two models at least, but has those of {minus!r} alone."
             )
         legend = list[tuple[str, Look]]()
-        if level is not None:
-            legend.append((f"{level_in_words(level)} band for whole curves", area("0.4", 0.2)))
         if any(panel.marks for panel in panels.values()):
-            turns = "order turns" if level is None else "scores change order, with interval"
-            legend.append((turns, {"marker": "o", "color": "0.6", **dependence.TIPPING}))
+            turns = "order changes" if level is None else "order changes, with its interval"
+            legend.append((turns, {"color": "0.6", **dependence.TIPPING}))
         size = None if len(panels) == 1 else _WITH_AXIS_ON_TOP
-        return cls(evaluation.models, panels, shaded_area("pointwise", level), {}, legend, size=size)
+        return cls(evaluation.models, panels, shaded, {}, legend, size=size)
 
     @classmethod
     def from_d_calibration(
@@ -534,7 +538,7 @@ class CurveDisplay:
     def from_imputation_fit(cls, fit: ImputationFit, model: str | None = None) -> Self:
         """Observed over expected numbers by decile of a model's score and by period, a panel for events and dropouts.
 
-        Where the joint model fits, they scatter around 1. Cells with less than 1 expected are left out. Bars are 95 %
+        Where the joint model fits, they scatter around 1. Cells with less than 1 expected are left out. Bars are 95%
         intervals of each ratio.
 
         Parameters

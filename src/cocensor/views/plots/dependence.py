@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor._checks import FloatArray, check_choice
 from cocensor.metrics import Metric
 from cocensor.study.plan import HAZARD_RATIO
-from cocensor.study.sensitivity import CovariateBenchmarks, Sensitivity
+from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.grid import ALL, Grid
 from cocensor.views.plots.curve_panels import AT_ZERO, CurvePanel, Guide, Line, Marks
-from cocensor.views.plots.panels import at_least_one, draw_second_axis, ticks_with_room, wrapped
-from cocensor.views.plots.style import MARKERS, PLAUSIBLE, Look
+from cocensor.views.plots.panels import (
+    at_least_one,
+    draw_plausible,
+    draw_second_axis,
+    ticks_with_room,
+    wrapped,
+)
+from cocensor.views.plots.style import BandKind, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,17 +29,20 @@ if TYPE_CHECKING:
 #: What legends say of these.
 BEST: Look = {"marker": "o", "linestyle": "none", "markersize": 6.5}
 CHANGE: Look = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 0}
-TIPPING: Look = {"markersize": 9.0, "markeredgecolor": "black", "linestyle": "none"}
+TIPPING: Look = {"marker": "o", "markersize": 9.0, "markeredgecolor": "black", "linestyle": "none"}
 # Below the lines: a score under IPCW must not hide one at independence.
 TICK: Look = {"marker": "_", "markersize": 16.0, "markeredgewidth": 2.5, "linestyle": "none", "zorder": 1}
-_ON_TICK: Look = {"markersize": 8.0, "markerfacecolor": "white", "linestyle": "none", "zorder": 1}
+_INDEPENDENCE: dict[str, Any] = {
+    "color": "0.6",
+    "linewidth": 1.0,
+    "linestyle": ":",
+    "zorder": 0,
+    "label": "independence",
+}
 _MAY_BE: Look = {"linewidth": 4.0, "alpha": 0.8, "zorder": 2}
 # What leaves no room for those behind it is left out, so the more telling come first.
 _RATIOS = (1.0, 2.0, 5.0, 10.0, 0.5, 3.0, 1.5, 20.0, 0.2, 1.2, 0.8)
 _ROUNDING = 1e-6
-_MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
-_OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
-_TOGETHER: dict[str, Any] = {"markersize": 8.0, "markerfacecolor": "0.75"}
 
 
 class GridLine(NamedTuple):
@@ -60,8 +68,9 @@ def lines_of(
     label = sensitivity.evaluation.results[adjustment].label
     if after is not None and adjustment in after.answers:
         for name in after.leaders(metric, adjustment):
-            title, axis = wrapped(f"{label}, after dropout: {name}"), partial(draw_ratio_axis, after.points)
-            over_ratios[name] = GridLine(after, name, title, 1.0, axis)
+            who = "all dropouts" if name == ALL else f"dropouts “{name}”"
+            axis = partial(draw_ratio_axis, after.points)
+            over_ratios[name] = GridLine(after, name, _title(label, who), 1.0, axis)
     if not (by_tau if line is None else over_ratios):
         raise ValueError(
             f"metric must have scores over the grid, but {metric!r} has none under {adjustment!r}."
@@ -72,10 +81,10 @@ def lines_of(
             check_choice(name, "line", tuple(over_ratios))
         return {name: over_ratios[name] for name in names}
     lines, taus = dict[str, GridLine](), [0.0, *(tau for points in by_tau.values() for tau in points)]
-    limits = min(taus) - 0.05, max(taus) + 0.05
+    limits = min(taus) - 0.02, max(taus) + 0.02
     for name in by_tau:
         axis = partial(_draw_tau_axis, sensitivity, name, adjustment, limits)
-        lines[name] = GridLine(grid, name, wrapped(f"{label}, {name}"), 0.0, axis)
+        lines[name] = GridLine(grid, name, _title(label, name.title()), 0.0, axis)
     if ALL in over_ratios:
         lines[HAZARD_RATIO] = over_ratios[ALL]
     if family is None:
@@ -94,37 +103,40 @@ def score_panel(
     best = [grid.standing(line, point, metric, adjustment).best for point in points]
     answered = np.isin(list(grid.answers[adjustment][line]), points)
     lines, marks = dict[str, Line](), list[Marks]()
-    for model, marker in zip(grid.evaluation.models, cycle(MARKERS), strict=False):
+    for model in grid.evaluation.models:
         scores, limits = np.array([row.get(model, np.nan) for row in values]), None
         if grid.evaluation.data.confidence_level is not None:
             curve = grid.along(model, None, metric, adjustment)[line]
             limits = curve.low[answered], curve.high[answered]
-        lines[model] = Line(at, scores, limits, look={"marker": marker, "markersize": 4.0})
+        lines[model] = Line(at, scores, limits)
         won = np.array([model in winners for winners in best])
         marks.append(Marks(model, at[won], scores[won], BEST))
         if model in ipcw:
-            ticks = (TICK, {"marker": marker, **_ON_TICK})
-            marks += [Marks(model, independence, ipcw[model], look) for look in ticks]
+            marks.append(Marks(model, independence, ipcw[model], TICK))
     turns = grid.changes(metric, adjustment)
     guides = [Guide("", turn.at, None, CHANGE) for turn in turns if turn.family == line]
     return CurvePanel(lines, guides, title, ylabel=by.label, truth=truth, marks=marks, axis=axis)
 
 
-def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: str) -> CurvePanel:
-    """Scores minus that of the reference, with interval and band; dots at 0 are where the order of two turns."""
+def difference_panel(
+    along: GridLine, reference: str, by: Metric, adjustment: str, band: BandKind
+) -> CurvePanel:
+    """Scores minus that of the reference, with intervals or bands; dots at 0 are where the order of two turns."""
     (grid, line, title, _, axis), metric = along, by.name
     points = np.array(list(grid.answers[adjustment][line]))
     lines, marks = dict[str, Line](), list[Marks]()
-    for model, marker in zip(grid.evaluation.models, cycle(MARKERS), strict=False):
+    for model in grid.evaluation.models:
         pair = grid.pair(model, reference, metric, adjustment)
-        curve, limits, band = pair.curves[line], None, None
+        curve, limits = pair.curves[line], None
         if model == reference or not np.isfinite(curve.values).any():
             continue
-        if grid.evaluation.data.confidence_level is not None:
-            limits, band = (curve.low, curve.high), grid.bands(model, reference, metric, adjustment)[line][:2]
-        lines[model] = Line(points, curve.values, limits, band, {"marker": marker, "markersize": 4.0})
+        if grid.evaluation.data.confidence_level is not None and band == "simultaneous":
+            limits = grid.bands(model, reference, metric, adjustment)[line][:2]
+        elif grid.evaluation.data.confidence_level is not None and band == "pointwise":
+            limits = curve.low, curve.high
+        lines[model] = Line(points, curve.values, limits)
         for point in pair.tipping_points(line):
-            marks.append(Marks(model, point.at, 0.0, {"marker": marker, **TIPPING}))
+            marks.append(Marks(model, point.at, 0.0, TIPPING))
             if point.interval is not None:
                 low, high = point.interval
                 ends = [points[0] if low is None else low, points[-1] if high is None else high]
@@ -135,11 +147,15 @@ def difference_panel(along: GridLine, reference: str, by: Metric, adjustment: st
     return CurvePanel(lines, [AT_ZERO], title, ylabel=ylabel, marks=marks, axis=axis)
 
 
+def _title(adjustment: str, line: str) -> str:
+    return wrapped(f"{adjustment[0].upper()}{adjustment[1:]}, {line}")
+
+
 def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
     """The hazard ratio after dropout, on the log scale."""
     from matplotlib.ticker import NullLocator
 
-    ax.axvline(1.0, color="0.7", linewidth=1.0, linestyle=":", zorder=0)
+    ax.axvline(1.0, **_INDEPENDENCE)
     ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlim(0.9 * min(*ratios, 1.0), max(*ratios, 1.0) / 0.9)
@@ -153,30 +169,16 @@ def draw_ratio_axis(ratios: Sequence[float], ax: Axes) -> None:
 def _draw_tau_axis(
     sensitivity: Sensitivity, family: str, adjustment: str, limits: tuple[float, float], ax: Axes
 ) -> None:
-    """An axis of Kendall's τ, with the plausible range, covariates and hazard ratios."""
-    ax.axvspan(sensitivity.plausible.low, sensitivity.plausible.high, **PLAUSIBLE)
+    """An axis of Kendall's τ, with the plausible range and hazard ratios."""
+    ax.axvline(0.0, **_INDEPENDENCE)
     ax.set_xlabel("Kendall's τ of event and dropout")
     ax.set_xlim(*limits)
-    if sensitivity.benchmarks is not None:
-        _draw_covariates(ax, sensitivity.benchmarks)
+    draw_plausible(ax, *np.clip((sensitivity.plausible.low, sensitivity.plausible.high), *limits).tolist())
     grid = sensitivity.over_tau
     taus = np.union1d(list(grid.answers[adjustment].get(family, {})), [0.0])
     places = _places(taus, np.log([grid.hazard_ratio(family, tau, adjustment) for tau in taus]))
     if len(places) > 1:
         draw_second_axis(ax, "hazard ratio right after dropout", places)
-
-
-def _draw_covariates(ax: Axes, benchmarks: CovariateBenchmarks) -> None:
-    """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
-    strongest, *others = benchmarks.benchmarks
-    for taus, label, look in (
-        ([row.shrunken_tau for row in others], "other covariates", _OTHER),
-        ([benchmarks.together], "all covariates together", _TOGETHER),
-        ([strongest.shrunken_tau], f"strongest covariate: {escaped(strongest.name)}", {"markersize": 6.0}),
-    ):
-        if taus:
-            heights, across = np.full(len(taus), 0.025), ax.get_xaxis_transform()
-            ax.plot(taus, heights, transform=across, label=label, **(_MARK | look))
 
 
 def _places(taus: FloatArray, logs: FloatArray) -> list[tuple[str, float]]:

@@ -20,10 +20,16 @@ from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
 from cocensor.study.sensitivity.benchmarks import USUAL
-from cocensor.views.plots.panels import at_least_one, draw_panels, draw_second_axis, label_minus, wrapped
+from cocensor.views.plots.panels import (
+    at_least_one,
+    draw_panels,
+    draw_plausible,
+    draw_second_axis,
+    label_minus,
+    wrapped,
+)
 from cocensor.views.plots.style import (
     MARKERS,
-    PLAUSIBLE,
     ZERO,
     Legend,
     Look,
@@ -294,9 +300,9 @@ class ForestDisplay:
         """The τ that leaving out measured covariates would induce, the strongest on top.
 
         Below them that of all together, and of a factor with 1, 2 and 3 times the log hazard ratios of the strongest.
-        The plausible range is shaded. The axis on top says how strong a hidden normal factor would have to be to induce
-        τ: its hazard ratio per standard deviation, alike on event and dropout; for negative τ, one on dropout turned
-        over (:func:`cocensor.study.sensitivity.hidden_hazard_ratio`).
+        A bracket is the plausible range. The axis on top says how strong a hidden normal factor would have to be to
+        induce τ: its hazard ratio per standard deviation, alike on event and dropout; for negative τ, one on dropout
+        turned over (:func:`cocensor.study.sensitivity.hidden_hazard_ratio`).
 
         Parameters
         ----------
@@ -337,14 +343,14 @@ class ForestDisplay:
 
     def _draw(self, panel: ForestPanel, ax: Axes) -> None:
         if self.plausible is not None:
-            ax.axvspan(*self.plausible, **PLAUSIBLE)
+            draw_plausible(ax, *self.plausible)
         panel.draw(ax, n_ticks=5 if len(self.panels) == 1 else 4)
         explain(ax, self.legend)
         if self.plausible is not None:
             ax.set_xlim(*ax.get_xlim())
             induced = [(f"{ratio:g}", induced_tau(ratio, ratio)) for ratio in _HIDDEN]
             places = [("1", 0.0), *((text, sign * tau) for text, tau in induced for sign in (1, -1))]
-            label = "hazard ratio per SD of a hidden factor (left of 1: inverted on dropout)"
+            label = "hazard ratio per SD of a hidden factor that induces τ (left of 1: inverted on dropout)"
             draw_second_axis(ax, label, places)
 
 

@@ -19,6 +19,16 @@ _COLUMNS = 3
 _ALONE, _AMONG_OTHERS = (7.0, 4.5), (3.2, 2.8)
 LINE, _LETTER, _SAMPLE = 0.2, 0.08, 0.6
 _SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
+#: What lines are called whose names stand at their ends; in points and letters, how high and wide these are.
+NAMED = "named"
+_END, _END_WIDTH = 10.0, 16
+_BRACKET: dict[str, Any] = {
+    "color": "0.35",
+    "linewidth": 4.0,
+    "solid_capstyle": "butt",
+    "clip_on": False,
+    "zorder": 5,
+}
 #: The text of a tick, and where on the axis it is.
 Tick = tuple[str, float]
 # In inches: a letter of a tick's label, and the gap between two of them.
@@ -55,13 +65,17 @@ def draw_panels(
     for own, draw in zip(axes, panels, strict=True):
         draw(own)
         own.spines[["top", "right"]].set_visible(False)
-    if figure is None:
-        axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
-    else:
-        for k, own in enumerate(axes):
-            if k % columns:
-                own.set_ylabel("")
-        _legend_below(figure, axes)
+    for k, own in enumerate(axes):
+        at_the_right = figure is None or k == len(axes) - 1 or k % columns == columns - 1
+        if at_the_right:
+            _label_ends(own)
+        if figure is not None and k % columns:
+            own.set_ylabel("")
+    handles = _handles(axes)
+    if handles and figure is None:
+        axes[0].legend(handles.values(), map(wrapped, handles), **_SMALL)
+    elif handles and figure is not None:
+        _legend_below(figure, axes, handles)
     return axes if len(axes) > 1 else axes[0]
 
 
@@ -87,17 +101,48 @@ def wrapped(name: str, width: int = 34) -> str:
 
 
 def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
-    """Handles of a legend by label, each label once."""
+    """Handles of a legend by label, each label once, without the lines that have their names at their ends."""
     return {
-        label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        label: handle
+        for ax in axes
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        if getattr(handle, "get_gid", str)() != NAMED
     }
 
 
-def _legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
+def _label_ends(ax: Axes) -> None:
+    """Write the names of lines at their right ends, in their colours and so far apart that none covers another."""
+    left, right = ax.get_xlim()
+    ends = []
+    for line in ax.get_lines():
+        x, y = (np.asarray(values, dtype=float) for values in line.get_data())
+        shown = np.flatnonzero(np.isfinite(x + y) & (x >= left) & (x <= right))
+        if line.get_gid() == NAMED and shown.size:
+            bottom, top = sorted(ax.get_ylim())
+            at = min(max(float(y[shown[-1]]), bottom), top)
+            ends.append((at, line, wrapped(str(line.get_label()), _END_WIDTH)))
+    ends.sort(key=lambda end: end[0])
+    heights = [72.0 / ax.figure.dpi * float(ax.transData.transform((right, at))[1]) for at, _, _ in ends]
+    places = heights[:1]
+    for (_, _, below), (_, _, text), height in zip(ends, ends[1:], heights[1:], strict=False):
+        lines = 1.0 + 0.5 * (below.count("\n") + text.count("\n"))
+        places.append(max(height, places[-1] + _END * lines))
+    centred = sum(places) / max(len(places), 1) - sum(heights) / max(len(heights), 1)
+    how: dict[str, Any] = {
+        "xycoords": ax.get_yaxis_transform(),
+        "textcoords": "offset points",
+        "va": "center",
+    }
+    for (at, line, text), place, height in zip(ends, places, heights, strict=True):
+        how |= {"color": line.get_color(), "fontsize": "small", "annotation_clip": False, "gid": NAMED}
+        ax.annotate(text, (1.0, at), (5.0, place - height - centred), **how)
+
+
+def _legend_below(figure: Figure, axes: Sequence[Axes], handles: dict[str, Any]) -> None:
     """Put a legend below the panels of a new figure, in as many columns as fit, and make the figure higher by it."""
     from matplotlib.transforms import ScaledTranslation
 
-    handles, ax = _handles(axes), axes[0]
+    ax = axes[0]
     width, height = figure.get_size_inches()
     columns = int(width / (_LETTER * max(map(len, handles)) + _SAMPLE))
     columns = max(1, min(len(handles), _COLUMNS, columns))
@@ -131,8 +176,20 @@ def ticks_with_room(ax: Axes, ticks: Iterable[Tick]) -> list[Tick]:
 
 
 def draw_second_axis(ax: Axes, label: str, ticks: Iterable[Tick]) -> None:
-    """An axis on top, with as many of the ticks as have room at their places on the axis below."""
+    """An axis on top, with as many of the ticks as have room at their places on the axis below.
+
+    What it shows is said in the legend: a title is above it already.
+    """
     kept, above = ticks_with_room(ax, ticks), ax.secondary_xaxis("top")
-    above.set_xticks([at for _, at in kept], [text for text, _ in kept], fontsize="small")
-    above.set_xlabel(label, fontsize="small")
+    above.set_xticks([at for _, at in kept], [f"{text}×" for text, _ in kept], fontsize="small")
     above.tick_params(length=3.0)
+    ax.plot([], [], linestyle="none", label=f"on top: {label}")
+
+
+def draw_plausible(ax: Axes, low: float, high: float) -> None:
+    """A bracket on the axis, from which to which τ dependence is considered plausible."""
+    across = ax.get_xaxis_transform()
+    ax.plot((low, high), (0.0, 0.0), gid="plausible", transform=across, **_BRACKET)
+    middle: tuple[float, float] = (0.5 * (low + high), 0.0)
+    above: dict[str, Any] = {"xycoords": across, "textcoords": "offset points"}
+    ax.annotate("plausible", middle, (0.0, 4.0), ha="center", fontsize="small", color="0.35", **above)

@@ -74,7 +74,7 @@ def decision_panel(
             Guide("treat all", first.thresholds, first.treat_all.values, THICK),
             Guide("treat none", (0.0, 1.0), (0.0, 0.0), {"color": "black", "linewidth": 1.0, "zorder": 2}),
         ],
-        f"event by {time}",
+        f"Net benefit at {time}",
         xlabel="threshold of the predicted risk",
         ylabel=f"net benefit\n{adjustment}",
         xlim=(0.0, min(1.0, 1.1 * max(treated)) or 1.0),

@@ -31,8 +31,6 @@ ZERO: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "zorder": 1}
 #: What curves are read against: a diagonal, and a curve that is no model's.
 THIN: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 1}
 THICK: dict[str, Any] = {"color": "0.6", "linewidth": 2.5, "zorder": 2}
-#: From which to which τ dependence is held plausible.
-PLAUSIBLE: Look = {"color": "#F0E442", "alpha": 0.2, "lw": 0, "zorder": 0, "label": "plausible range of τ"}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -66,12 +64,12 @@ def shaded_area(band: BandKind, level: float | None) -> str:
         check_choice(band, "band", ("pointwise", "simultaneous"))
     if band is None or level is None:
         return ""
-    return f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
+    return f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for whole curves'}"
 
 
 def best_in_words(level: float | None) -> str:
     """The label of the models that are marked."""
-    return "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
+    return "best" if level is None else f"no significant difference from the best ({level_in_words(level)})"
 
 
 def limits_of(estimates: Estimates, band: BandKind, level: float | None) -> Limits | None:
