@@ -93,6 +93,11 @@ def test_any_subjects_have_the_scores_that_they_have_within_the_sample():
     np.testing.assert_array_equal(scores.of_subjects(Sample(y, x)), values)
     rows = np.r_[5:40, 600:610]
     np.testing.assert_array_equal(scores.of_subjects(Sample(y[rows], x[rows])), values[rows])
+    for start in (0, 1):  # labels count or not; those of a part never do
+        index = np.arange(start, 700 + start)
+        named = cc.Survival(pd.Series(y.time, index=index), y.event)
+        scores, values, _ = learned(Sample(named, x))
+        np.testing.assert_array_equal(scores.of_subjects(Sample(named[rows], x[rows])), values[rows])
 
 
 def test_clusters_stay_together():

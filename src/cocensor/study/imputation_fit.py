@@ -147,7 +147,7 @@ class ImputationFit:
     ()
     >>> events = fit.cells["cox"]["event"]
     >>> int(events.observed.sum()), round(float(events.expected.sum()))
-    (474, 477)
+    (474, 476)
     """
 
     copula: Copula

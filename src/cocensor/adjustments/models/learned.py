@@ -25,12 +25,7 @@ KINDS: tuple[WhichMargin, ...] = ("event", "dropout")
 # With fewer events, or dropouts, "auto" learns nothing of them.
 _FEWEST = 100
 _FOLDS = 5
-_TREES: dict[str, Any] = {
-    "max_iter": 150,
-    "learning_rate": 0.1,
-    "max_leaf_nodes": 4,
-    "l2_regularization": 1.0,
-}
+_TREES: dict[str, Any] = {"max_iter": 150, "learning_rate": 0.1, "max_leaf_nodes": 4, "l2_regularization": 1}
 # A tree sees which of so many groups of equal size a number is in, and the most frequent levels of a category.
 _BINS, _LEVELS = 64, 255
 # Splits choose among so many columns, and each fold is learned from so many subjects.
@@ -54,6 +49,8 @@ class LearnedScores:
     trees: Mapping[tuple[WhichMargin, int], tuple[Any, float]]
     #: The keys of more than one subject, in order, and of how many.
     copies: tuple[Keys, IntArray]
+    #: Whether the subjects learned from have labels of their own.
+    by_label: bool
 
     @classmethod
     def of(cls, test: Sample, learned: Learned) -> tuple[LearnedScores, FloatArray, tuple[Note, ...]]:
@@ -67,8 +64,10 @@ class LearnedScores:
         for kind in KINDS:
             happened = np.concatenate([getattr(sample.y, kind) for sample in samples])
             n = int(happened.sum())
-            if n < (_FEWEST if learned == "auto" else 1) or not getattr(test.y, kind).any():
-                notes += [noted("not_learned", kind=kind, n=n, fewest=_FEWEST)] * (learned == "auto")
+            if not getattr(test.y, kind).any():
+                continue
+            if learned == "auto" and n < _FEWEST:
+                notes.append(noted("not_learned", kind=kind, n=n, fewest=_FEWEST))
                 continue
             exposure = np.concatenate([_exposure(sample, kind) for sample in samples])
             exposed = exposure[order] > 0
@@ -76,7 +75,7 @@ class LearnedScores:
                 rows = order[exposed & (fold[order] != k)][:_MOST_SUBJECTS]
                 if happened[rows].any():
                     trees[kind, k] = _boosted(columns, matrix[rows], happened[rows], exposure[rows])
-        scores = cls(columns, trees, copies)
+        scores = cls(columns, trees, copies, _has_labels(test))
         return scores, scores._predicted(matrix[: len(test)], keys[: len(test)]), tuple(notes)
 
     @property
@@ -87,7 +86,7 @@ class LearnedScores:
     def of_subjects(self, sample: Sample) -> FloatArray:
         """The scores of any subjects, one column for each kind."""
         table = as_covariates(sample.x, "x_test", incomplete=True)
-        return self._predicted(_coded(self.columns, table), _keys(sample)[0])
+        return self._predicted(_coded(self.columns, table), _keys(sample, self.by_label))
 
     def _predicted(self, matrix: FloatArray, keys: Keys) -> FloatArray:
         several, counts = self.copies
@@ -98,9 +97,7 @@ class LearnedScores:
         scores = np.zeros((len(matrix), len(self.kinds)))
         with threadpool_limits(1, "openmp"):
             for (kind, k), (boosting, level) in self.trees.items():
-                place = ((np.uint64(k + _FOLDS) - keys % np.uint64(_FOLDS)) % np.uint64(_FOLDS)).astype(
-                    np.intp
-                )
+                place = (k - (keys % np.uint64(_FOLDS)).astype(np.intp)) % _FOLDS
                 in_fold = (n - place + _FOLDS - 1) // _FOLDS
                 rows = np.flatnonzero(in_fold)
                 if rows.size:
@@ -114,9 +111,8 @@ def _boosted(
     columns: Sequence[Numbers | Categories], matrix: FloatArray, happened: BoolArray, exposure: FloatArray
 ) -> tuple[Any, float]:
     """Return trees for the rate of what happened, and the logarithm of its mean."""
-    from sklearn.ensemble import (
-        HistGradientBoostingRegressor,
-    )  # late: it takes longer than all of the library
+    # Late: it takes longer than all of the library.
+    from sklearn.ensemble import HistGradientBoostingRegressor
 
     boosting = HistGradientBoostingRegressor(
         loss="poisson",
@@ -133,9 +129,9 @@ def _boosted(
 
 def _dealt(samples: Sequence[Sample]) -> tuple[Keys, IntArray, IntArray, tuple[Keys, IntArray]]:
     """Return keys and folds of the subjects of samples, their order by key, and the keys that several have."""
-    parts = [_keys(sample) for sample in samples]
-    keys = np.concatenate([key for key, _ in parts])
-    by_values = np.concatenate([np.full(key.size, of_values) for key, of_values in parts])
+    labelled = [_has_labels(sample) for sample in samples]
+    keys = np.concatenate(list(map(_keys, samples, labelled)))
+    by_values = ~np.repeat(labelled, list(map(len, samples)))
     order = np.lexsort((np.concatenate([sample.y.dropout for sample in samples]), keys))
     own, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
     place = (np.arange(keys.size) - np.repeat(first, counts)) * by_values[order]
@@ -152,18 +148,28 @@ def _exposure(sample: Sample, kind: WhichMargin) -> FloatArray:
     return until[np.searchsorted(steps.times, sample.y.time, side="right")]
 
 
-def _keys(sample: Sample) -> tuple[Keys, bool]:
-    """A number for each subject, by its cluster or label, or else by its values, and whether it is by values."""
-    labels = sample.y.labels if sample.cluster is None else sample.cluster
-    if not (labels is None or is_numbered(labels)):
+def _labels(sample: Sample) -> Any:
+    return sample.y.labels if sample.cluster is None else sample.cluster
+
+
+def _has_labels(sample: Sample) -> bool:
+    """Whether clusters, or labels that do not merely count, tell which subjects belong together."""
+    labels = _labels(sample)
+    return not (labels is None or is_numbered(labels))
+
+
+def _keys(sample: Sample, by_label: bool) -> Keys:
+    """A number for each subject by its cluster or label, or else by its outcome and covariates."""
+    labels = _labels(sample)
+    if by_label and labels is not None:
         texts = (spelled(label).encode() for label in np.asarray(labels).tolist())
-        return splitmix64(np.array([crc32(text) for text in texts], dtype=np.uint64) * GOLDEN), False
+        return splitmix64(np.array([crc32(text) for text in texts], dtype=np.uint64) * GOLDEN)
     table, key = as_covariates(sample.x, "x_test", incomplete=True), sample.y.event.astype(np.uint64)
     hashed = {k: np.array([crc32(level.encode()) for level in levels]) for k, levels in table.levels.items()}
     values = (hashed[k][table.codes(k)] if k in hashed else x for k, x in enumerate(table.values.T))
     for column in (sample.y.time, *values):
         key = splitmix64(key * GOLDEN + (_settled(column) + 0.0).view(np.uint64))
-    return key, True
+    return key
 
 
 def _settled(values: npt.NDArray[Any]) -> FloatArray:
