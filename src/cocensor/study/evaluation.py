@@ -100,7 +100,7 @@ class Evaluation:
         """The names of the metrics."""
         return tuple(metric.name for metric in self.data.metrics)
 
-    @cached_property
+    @property
     def primary(self) -> str:
         """The adjustment that answers come from unless another is named.
 
