@@ -100,7 +100,9 @@ def _write(path: Path, head: Sequence[str], *columns: np.ndarray) -> None:
 
 def processor_seconds(command: Sequence[str], folder: Path, repeats: int = REPEATS) -> tuple[float, str]:
     """The least processor seconds of several new processes, and what that one wrote on stderr."""
-    environment = os.environ | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    environment = os.environ | dict.fromkeys(
+        ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+    )
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     runs = []
     for _ in range(repeats):
@@ -143,7 +145,15 @@ def main() -> None:
                     files = [f"cox{k}.csv" for k in KNOWN[:n_models]]
                     peer = f"{processor_seconds(['Rscript', 'score.R', *files], folder, 1)[0]:.1f}"
                 parts = [f"{seconds:.2f}" for seconds in seconds_by_group(marks).values()]
-                row(f"{n:,}", str(n_models), f"{whole:.1f}", f"{goal:g}", *parts, f"{whole / imported:.1f}", peer)
+                row(
+                    f"{n:,}",
+                    str(n_models),
+                    f"{whole:.1f}",
+                    f"{goal:g}",
+                    *parts,
+                    f"{whole / imported:.1f}",
+                    peer,
+                )
 
 
 if __name__ == "__main__":

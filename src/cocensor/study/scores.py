@@ -367,7 +367,9 @@ class Scoring:
         """Add the errors of the values that wait for them, of all at once where they can be, or why there are none."""
         pending, self._pending = self._pending, []
         with suppress(ValueError):
-            if len(pending) > 1 and not any(self.subsample_for(own.metric, list(own.read)) for own in pending):
+            if len(pending) > 1 and not any(
+                self.subsample_for(own.metric, list(own.read)) for own in pending
+            ):
                 together = [(own.status, own.functionals) for own in pending]
                 joint = influence(pending[0].status, Together(together), self.data.samples.y_test)
                 start = 0
