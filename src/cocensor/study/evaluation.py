@@ -365,7 +365,7 @@ class Evaluation:
             From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
             covariates together induce.
         metrics : str or sequence of str, optional
-            Names of those of the evaluation to score by, by default all; the first of them is the one of the verdict. One
+            Names of those of the evaluation to score by, by default all; the first of them is that of the verdict. One
             metric takes a fraction of the time of all default ones. A report shows all.
         benchmarks : CovariateBenchmarks, optional
             What :meth:`benchmarks` returned, if it was called already.
