@@ -3,12 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
+from scipy.optimize import brentq
 
 from cocensor._numerics import (
     log1mexp,
     log_softplus,
     lookup,
     quantile,
+    root,
     row_products,
     running_logsumexp,
     segments,
@@ -84,3 +86,31 @@ def test_weighted_quantiles_are_those_of_repeated_values(pairs, level):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     # Weights below 1 leave the ends where they are.
     assert quantile(values, [0.0, 1.0], np.full(values.size, 0.3)).tolist() == [values.min(), values.max()]
+
+
+@pytest.mark.parametrize(
+    ("function", "low", "high"),
+    [
+        (lambda x: np.tanh(x) - 0.3, 0.0, 50.0),
+        (lambda x: x**3 - 1e-9, -1.0, 2.0),
+        (lambda x: np.exp(x) - 1e10, 0.0, 100.0),
+        (lambda x: 1.0 / (1.0 + np.exp(-100.0 * x)) - 0.2, -3.0, 4.0),
+        (lambda x: x, -1.0, 3.0),
+        (lambda x: 2.0 - x, 2.0, 5.0),
+    ],
+)
+def test_a_root_is_that_of_scipy(function, low, high):
+    calls = []
+
+    def counted(x):
+        calls.append(x)
+        return function(x)
+
+    expected = brentq(function, low, high, xtol=1e-300, rtol=1e-15)
+    assert root(counted, low, high) == pytest.approx(expected, rel=1e-14, abs=1e-300)
+    assert len(calls) < 40
+
+
+def test_a_root_needs_two_signs():
+    with pytest.raises(ValueError, match="one sign at 1 and at 2"):
+        root(lambda x: x, 1.0, 2.0)

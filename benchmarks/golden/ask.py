@@ -77,6 +77,16 @@ def metric(word: str) -> Any:
     return cc.metric(word, **_METRIC_SETTINGS[word]) if word in _METRIC_SETTINGS else word
 
 
+def metrics_at(words: Sequence[str], at: Sequence[float] | None) -> list[Any]:
+    """Metrics by their words, at single times those that have values there; the mean AUC comes beside its own."""
+    placed = list[Any]()
+    for by in (cc.metric(word, **_METRIC_SETTINGS.get(word, {})) for word in words):
+        times = () if by.single_times == "never" else at or ()
+        placed += [by] if not times or by.single_times == "also" else []
+        placed += [by.at_time(t) for t in times]
+    return placed
+
+
 def adjustment(word: str, dependence: Dependence | None = None) -> Any:
     """An adjustment with its dependence, if it rests on one."""
     assumed = copula(dependence)
@@ -165,11 +175,11 @@ def evaluation(
         x_test,
         y_train=train,
         x_train=x_train,
-        metrics=metrics if isinstance(metrics, str) else [metric(word) for word in metrics],
+        metrics=metrics if isinstance(metrics, str) else metrics_at(metrics, at),
         adjustments=asked,
         copula=copula(dependence),
         times=times,
-        at=at,
+        at=at if isinstance(metrics, str) else None,
         horizon=horizon,
         **more,
     )
@@ -196,7 +206,7 @@ def streamed(folder: Path, models: Sequence[str], covariates: Sequence[str] | No
     if "adjustments" in kept:
         kept["adjustments"] = {word: ADJUSTMENTS[word] for word in kept["adjustments"]}
     if "metrics" in kept:
-        kept["metrics"] = [metric(word) for word in kept["metrics"]]
+        kept["metrics"] = metrics_at(kept["metrics"], more.pop("at", None))
     return scan.evaluate(**kept, **more)
 
 

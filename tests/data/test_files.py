@@ -333,3 +333,19 @@ def test_what_write_csv2_of_r_writes(study):
     header = (study.folder / "cox.csv").read_text().partition("\n")[0]
     assert header == "patient;0;0.5;1;1.5;2.5"
     assert study.json() == expected
+
+
+def test_reading_a_file_does_not_import_pandas(tmp_path):
+    """pyarrow would, and that takes longer than the evaluation of a small study."""
+    (tmp_path / "test.csv").write_text("id,time,event,stage,age\na,1.5,1,II,60\nb,2.5,0,I,\n")
+    code = """if True:
+        import sys
+        from pathlib import Path
+        from cocensor.data.files import read_table
+        table = read_table(Path(sys.argv[1]), "id")
+        print(table.times("time"), table.flags("event"), table.ids("id"), table.texts("stage"), table.sparse("age"))
+        print("pandas" in sys.modules)
+    """
+    run = [sys.executable, "-c", code, str(tmp_path / "test.csv")]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[1.5 2.5] [ True False] ['a', 'b'] ['II', 'I'] [60. nan]", "False"]

@@ -52,7 +52,7 @@ def test_a_fit_that_moves_beyond_double_precision_has_no_error(monkeypatch):
     status = cc.IPCW().fit(data.y).weights(data.y, times)
     read = {"a": cc.Predictions(times, np.full((N, 2), 0.5))}
     monkeypatch.setattr(
-        type(status), "pull_back", lambda _self, _parts: iter([(slice(None), np.full((N, 1), 1e200))])
+        type(status), "pull_back", lambda _self, _parts, _size: iter([(slice(None), np.full((N, 1), 1e200))])
     )
     with pytest.raises(ValueError, match="double precision"):
         influence(status, cc.metric("ibs").functionals(status, read), data.y)

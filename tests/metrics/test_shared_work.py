@@ -14,6 +14,7 @@ from cocensor.data.times import TimeGrid
 from cocensor.inference.influence import influence
 from cocensor.metrics import ranks
 from cocensor.metrics.ranks import Order, Orders, orders_of
+from cocensor.simulate import SyntheticDesign
 
 N = 60
 TIMES = np.array([1.1, 0.2, 0.7, 0.4, 0.9])
@@ -141,3 +142,26 @@ def test_a_curve_for_all_has_an_auc_of_one_half_that_nothing_moves():
     found, moves = cc.metric("auc").evaluate_linearised(status, {"alike": predictions["alike"]})
     assert found["alike"].value == 0.5
     np.testing.assert_allclose(influence(status, moves, y).test, 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["auc", "concordance"])
+def test_errors_at_every_fourth_time_are_nearly_those_at_all(name, monkeypatch):
+    """Of crossing curves too; values stay as they are."""
+    data = SyntheticDesign(n=1200, n_features=3, copula=cc.Clayton.from_tau(0.3)).draw(1)
+    times = np.linspace(0.0, np.quantile(data.y.time, 0.95), 101)[1:]
+    curves = cc.CoxPH().fit(data.X, data.y).survival(times, data.X)
+    shape = np.exp(0.4 * np.random.default_rng(0).normal(size=(len(data), 1)))
+    models = {"cox": curves, "crossing": np.exp(-((-np.log(curves)) ** shape))}
+
+    def scores():
+        result = cc.evaluate(models, data.y, data.X, times=times, metrics=name)
+        return [result.results[adjustment].errors[name] for adjustment in ("ipcw", "imputation")]
+
+    whole = scores()
+    monkeypatch.setattr(cc.adjustments.EventWeights, "fit_in_one", lambda *_: False)
+    for few, every in zip(scores(), whole, strict=True):
+        np.testing.assert_allclose(few.values, every.values, rtol=1e-12)
+        np.testing.assert_allclose(few.standard_errors[:2], every.standard_errors[:2], rtol=0.015)
+        apart = [errors.apart.standard_errors[0, 1] for errors in (few, every)]
+        assert apart[0] == pytest.approx(apart[1], rel=0.04)
+        assert not np.array_equal(few.standard_errors, every.standard_errors)

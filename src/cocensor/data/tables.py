@@ -287,7 +287,7 @@ def _as_numpy(values: nw.Series[Any]) -> npt.NDArray[Any]:
     if not is_number(kind) or (values.null_count() and kind == nw.Boolean):
         return values.to_numpy()
     if values.null_count():
-        native = values.cast(nw.Float64).fill_null(float("nan")).to_native()
+        return np.array(values.to_list(), dtype=np.float64)  # None is NaN
     numbers = native.cast("uint8") if kind == nw.Boolean else native
     parts = np.concatenate([np.from_dlpack(part) for part in numbers.chunks or [numbers.combine_chunks()]])
     return parts.astype(bool) if kind == nw.Boolean else parts

@@ -28,6 +28,7 @@ from cocensor.metrics.base import (
     Scored,
     Section,
     SectionMetric,
+    at_all_times,
     by_section,
     n_held,
     sections,
@@ -129,7 +130,7 @@ class CumulativeDynamicAUC(SectionMetric):
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
             return super().evaluate_linearised(status, predictions)
-        mean = self._mean(status, predictions, keep=status.fit_in_one(n_held(2 * len(predictions))))
+        mean = self._mean(status, predictions, keep=at_all_times(status, len(predictions)))
         return mean.values(status.grid), mean
 
     def accumulator(self, grid: TimeGrid, models: Sequence[str], n: int) -> SingleTimeAUC | None:
@@ -194,7 +195,7 @@ class MeanAUC:
         Of many subjects the areas at every fourth time stand for those around them: standard errors move by about 1 %.
         """
         shares, by_sums = self._weights()
-        if not status.fit_in_one(n_held(2 * self.size)):
+        if not at_all_times(status, self.size):
             shares = _thinned(shares)
         for tile in status.tiles(n_held(self.size)):
             columns, gradients, own = tile.columns, list[DenseGradient](), list[FloatArray]()

@@ -516,6 +516,14 @@ class SectionFunctionals:
             yield Part(status.at_columns(columns), functionals, places)
 
 
+def at_all_times(status: EventWeights, n_models: int) -> bool:
+    """Whether few enough subjects are scored that the errors of some models are computed at all times.
+
+    Standard errors of more vary more by themselves, as the sample does, than a fourth of the times moves them.
+    """
+    return status.fit_in_one(4 * n_held(2 * n_models))
+
+
 def n_held(n_models: int) -> int:
     """Return how many arrays of all subjects are at hand where derivatives for some models are."""
     return 8 + 2 * n_models

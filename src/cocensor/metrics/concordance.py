@@ -19,7 +19,7 @@ from cocensor.adjustments.weights import Tile
 from cocensor.data import Survival
 from cocensor.data.predictions import Predicted, RiskScores
 from cocensor.data.times import TimeGrid
-from cocensor.metrics.base import Metric, MetricValue, Models, Scored, n_held, refuse_until
+from cocensor.metrics.base import Metric, MetricValue, Models, Scored, at_all_times, n_held, refuse_until
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Assumed, Given, score_function
 from cocensor.warnings import CensoringWarning
@@ -350,11 +350,7 @@ class _Moves:
         Of many subjects they are those at every fourth time, which moves standard errors by less than 1 %.
         """
         times, sums = status.grid.sorted, self.sums
-        if (
-            not status.fit_in_one(n_held(self.size))
-            and status.at_times is not None
-            and times.size >= 4 * _STEP
-        ):
+        if not at_all_times(status, self.size) and status.at_times is not None and times.size >= 4 * _STEP:
             status = status.at_times(TimeGrid.of(times[(times.size - 1) % _STEP :: _STEP]))
             sums = self.metric._sums(status, self.predictions, self.times)
         for steps in _steps(status, n_held(self.size)):

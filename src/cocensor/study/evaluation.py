@@ -100,7 +100,7 @@ class Evaluation:
         """The names of the metrics."""
         return tuple(metric.name for metric in self.data.metrics)
 
-    @cached_property
+    @property
     def primary(self) -> str:
         """The adjustment that answers come from unless another is named.
 
@@ -370,8 +370,8 @@ class Evaluation:
         plausible : (float, float), optional
             From which to which τ the dependence is held plausible; by default from -0.2 to 0.2.
         metrics : str or sequence of str, optional
-            Names of those of the evaluation to score by, by default all; the first of them is the one of the verdict.
-            One metric takes a fraction of the time of all default ones. A report shows all.
+            Names of those of the evaluation to score by, by default all; the first of them is that of the verdict. One
+            metric takes a fraction of the time of all default ones. A report shows all.
         benchmarks : CovariateBenchmarks, optional
             What :meth:`benchmarks` returned, if it was called already.
         progress : callable, optional

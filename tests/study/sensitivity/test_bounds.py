@@ -415,7 +415,7 @@ def test_risk_scores_have_bounds_where_they_have_scores():
 
 def test_what_has_no_bounds_says_so():
     y, curves = tiny(1)
-    result = evaluated(curves, y, ("ibs", "auc", "concordance", "ici"), at=[3.0])
+    result = evaluated(curves, y, ("ibs", "auc", "concordance", "ici"))
     for metric, at in (("auc", None), ("concordance", None), ("ici", 3.0)):
         refuses(partial(result.bounds, metric, at), "metric", metric)
     refuses(lambda: result.bounds()["a", "d"], "model", "d")

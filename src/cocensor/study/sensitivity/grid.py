@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._cached import cached_property
 from cocensor._checks import check_choice
 from cocensor._notes import Note
 from cocensor.inference import along_axis
@@ -105,7 +104,7 @@ class Grid:
         position = self.position
         return min(points, key=lambda point: (abs(position(point)), -position(point)))
 
-    @cached_property
+    @property
     def primary(self) -> str:
         """The primary adjustment of the evaluation, or the first with an answer here, by preference a voting one."""
         order = (self.evaluation.primary, *counted(self.evaluation), *self.answers)
