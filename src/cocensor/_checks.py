@@ -66,7 +66,17 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
     """Refuse a ``value`` that is not one of ``choices``."""
     if value not in choices:
         names = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {names}, but is {_in_a_line(value)}.")
+        raise ValueError(
+            f"{name} must be one of {names}, but is {_in_a_line(value)}{near_miss(value, choices)}."
+        )
+
+
+def near_miss(value: Any, choices: Sequence[Any]) -> str:
+    """Words that ask whether one of some names was meant, where one is like it; else empty."""
+    from difflib import get_close_matches  # late: it takes a moment
+
+    close = get_close_matches(str(value), [str(choice) for choice in choices], n=1, cutoff=0.7)
+    return f" (did you mean {close[0]!r}?)" if close and close[0] != str(value) else ""
 
 
 def as_choice(value: Any, name: str, labels: Mapping[str, str]) -> str:
@@ -101,7 +111,8 @@ def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = ""
 
 def refuse_column(column: str, columns: list[str], name: str) -> NoReturn:
     """Raise that a table has no such column, with the ones that it has."""
-    raise ValueError(f"{name} has no column {column!r}; its columns are {listed(columns)}.")
+    meant = near_miss(column, columns)
+    raise ValueError(f"{name} has no column {column!r}{meant}; its columns are {listed(columns)}.")
 
 
 def listed(columns: list[str]) -> str:
@@ -125,13 +136,23 @@ def spelled(value: Any) -> str:
     return str(value)
 
 
+def line_of_file(row: int) -> str:
+    """What refusals call a row of a file with one line for each, below its header."""
+    return f"line {row + 2}"
+
+
 @contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Put a name before what is refused."""
+def naming(name: str, as_lines: bool = False) -> Iterator[None]:
+    """Put a name before what is refused; ``as_lines``, rows are counted as lines of a file below its header."""
     try:
         yield
     except (TypeError, ValueError) as error:
         sentence = str(error).strip()
+        if as_lines:
+            sentence = re.sub(
+                r"\brow \((\d+), (\d+)\)", lambda at: f"row {at[1]}, value {int(at[2]) + 1}", sentence
+            )
+            sentence = re.sub(r"\brow (\d+)", lambda row: line_of_file(int(row[1])), sentence)
         end = "" if sentence.endswith((".", "!", "?")) else "."
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: {sentence}{end}") from error

@@ -58,7 +58,12 @@ def flat(scores, taus=TAUS):
 
 def verdict(evaluation, grid, scores=A_FIRST, **options):
     """Of a sensitivity analysis of made-up scores."""
-    return made(evaluation, grid, scores, **{"error": ERROR} | options)[1].verdict
+    return made(evaluation, grid, scores, **{"error": ERROR, "plausible": (-0.4, 0.4)} | options)[1].verdict
+
+
+def with_margin(evaluation, margin):
+    """The same, with a margin of relevance."""
+    return replace(evaluation, plan=replace(evaluation.plan, margin=margin))
 
 
 def alone(evaluation, scores, **options):
@@ -93,6 +98,118 @@ def test_a_lead_that_does_not_is_settled_at_independence(two, b, plausible):
     assert not (found.is_covered and found.holds_in_plausible)
 
 
+def test_a_point_without_an_answer_prevents_settled(two):
+    whole = line([0.2] * 4)
+    assert verdict(two, whole).state == "settled"
+    # Clayton does not reach below 0, and is asked for nothing there.
+    lines = whole | line([0.2] * 3, taus=TAUS[1:], family="clayton")
+    assert verdict(two, lines).state == "settled"
+    # A family that failed; one model without a score at one point; an end of the range that is no point.
+    assert verdict(two, whole, families=("frank", "gaussian")).state == "settled_at_independence"
+    gap = {"frank": (TAUS, {"a": [0.1] * 4, "b": [0.2, 0.2, None, 0.2]})}
+    assert verdict(two, gap).state == "settled_at_independence"
+    between = verdict(two, whole, plausible=(-0.2, 0.4))
+    assert (between.state, between.holds_in_plausible) == ("settled_at_independence", True)
+
+
+def test_every_family_and_every_hazard_ratio_of_the_range_must_agree(two):
+    whole = line([0.2] * 4)
+    turned = whole | line([0.2, 0.1, 0.1], taus=TAUS[1:], family="joe")
+    assert verdict(two, turned).state == "settled_at_independence"
+    outside = whole | line([0.2, 0.2, 0.1], taus=TAUS[1:], family="joe")
+    assert verdict(two, outside).state == "settled"
+    ratios = {"all": ((1.0, 3.0), {"a": [0.1, 0.1], "b": [0.2, 0.1]})}
+    found = verdict(two, whole, ratios=ratios)
+    tau = found.tau_of_ratio[3.0]
+    assert found.tau_of_ratio[1.0] == 0.0
+    assert 0.1 < tau < 0.4
+    assert found.state == "settled_at_independence"
+    grid = tuple(sorted({0.0, *(np.round(tau - 0.001, 6), np.round(tau + 0.001, 6))}))
+    for high, state in zip(grid[1:], ("settled", "settled_at_independence"), strict=True):
+        narrow = verdict(two, line([0.2] * 3, taus=grid), plausible=(0.0, high), ratios=ratios)
+        assert narrow.state == state
+
+
+@pytest.mark.parametrize(
+    ("b", "margin", "state", "relation"),
+    [
+        (0.2, 0.02, "settled", "superior"),  # the interval is 0.0723 to 0.1277
+        (0.2, 0.08, "settled", "better"),
+        (0.2, 0.13, "tie", "equivalent"),
+        (0.12, 0.01, "not_settled", "undecided"),
+    ],
+)
+def test_an_equivalent_difference_is_no_lead_even_if_it_leaves_out_0(two, b, margin, state, relation):
+    scores = {"a": 0.1, "b": b}
+    evaluation, sensitivity = made(
+        with_margin(two, margin), line([b] * 4), scores, error=ERROR, plausible=(-0.4, 0.4)
+    )
+    found = sensitivity.verdict
+    assert (found.state, found.margin) == (state, margin)
+    assert evaluation.compare("a", "b").relation(margin) == relation
+    leads = relation in ("superior", "better")
+    assert (found.leader == "a") == leads
+    assert evaluation.table(adjustment="imputation")["best"].tolist() == [True, not leads]
+    # Along the grid too: the lead ends where the other limit falls below the margin.
+    falls = made(with_margin(two, 0.08), line([b, b, 0.1, 0.1]), scores, error=ERROR)[1].over_tau.pair(
+        "a", "b"
+    )
+    if relation == "better":
+        assert falls.lead().lost_above == pytest.approx(0.4 * (0.1 + APART - 0.08) / 0.1, rel=1e-5)
+
+
+def test_the_margin_is_one_percent_of_the_reference_by_default(two, evaluate):
+    base = two.results["imputation"].reference["ibs"].value
+    assert two.verdict.margin == pytest.approx(0.01 * base)
+    assert evaluate(margin=0.02).verdict.margin == 0.02
+    several = evaluate(metrics=["ibs", "ici"], margin={"ici": 0.05})
+    assert [several.verdict.by_metric[name].margin for name in ("ibs", "ici")] == [
+        pytest.approx(0.01 * base),
+        0.05,
+    ]
+    alone = evaluate(metrics=["ibs", "ici"], margin=0.03)  # of the first
+    assert [alone.verdict.by_metric[name].margin for name in ("ibs", "ici")] == [0.03, 0.0]
+    for margin, message in ((-1.0, "must not be negative, but is -1"), ({"auc": 0.1}, "must be .*ibs")):
+        with pytest.raises(ValueError, match=f"margin.* {message}"):
+            evaluate(margin=margin)
+
+
+def test_one_model_is_held_against_kaplan_meier(two):
+    """Its reference has a score of about 0.2 and, in these made-up scores, no error."""
+    for score, here, over, state in (
+        (0.1, "yes", "yes", "settled"),
+        (0.2, "cannot tell", "cannot tell", "not_settled"),
+    ):
+        evaluation, sensitivity = made(
+            two, flat({"a": score}), {"a": score}, error=ERROR, plausible=(-0.4, 0.4), reference=0.2
+        )
+        found = sensitivity.verdict
+        assert found.better_than_reference == {"a": (here, over)}
+        assert found.state == state
+        weaker = evaluation.verdict
+        assert weaker.better_than_reference == {"a": (here, None)}
+        assert weaker.state == {"settled": "settled_at_independence"}.get(state, state)
+    falls = made(
+        two,
+        {"frank": (TAUS, {"a": [0.1, 0.1, 0.2, 0.2]})},
+        {"a": 0.1},
+        error=ERROR,
+        plausible=(-0.4, 0.4),
+        reference=0.2,
+    )
+    assert falls[1].verdict.better_than_reference["a"] == ("yes", "cannot tell")
+    assert falls[1].verdict.state == "settled_at_independence"
+
+
+def test_who_is_worse_than_kaplan_meier_is_never_best(two):
+    off = Check("worse", "a", {"skill": -0.05, "cause": "rows"})
+    scores = {"a": 0.1, "b": 0.2, "c": 0.3}
+    found = verdict(replace(two, checks=(off,)), flat(scores), scores)
+    assert (found.leader, found.better_than_reference["a"].here) == ("b", "no")
+    both = (off, replace(off, model="b"), replace(off, model="c"))
+    assert verdict(replace(two, checks=both), flat(scores), scores).state == "no_usable_model"
+
+
 def test_without_a_sensitivity_analysis_a_lead_is_settled_at_independence_at_most(two):
     found = alone(two, A_FIRST)
     assert (found.state, found.leader, found.beaten) == ("settled_at_independence", "a", ("b",))
@@ -101,16 +218,21 @@ def test_without_a_sensitivity_analysis_a_lead_is_settled_at_independence_at_mos
 
 
 def test_models_that_are_nowhere_told_apart_tie(two):
-    for found in (verdict(two, line([0.11] * 4), TIE), alone(two, TIE)):
-        assert (found.state, found.leader, found.tied) == ("tie", None, ("a", "b"))
-        assert (found.beaten, found.behind, found.robustness) == ((), (), None)
+    """A tie takes equivalence, which is more than that nobody can tell."""
+    for margin, state in ((0.04, "tie"), (0.03, "not_settled")):  # the interval is -0.018 to 0.038
+        given = with_margin(two, margin)
+        for found in (verdict(given, line([0.11] * 4), TIE), alone(given, TIE)):
+            assert (found.state, found.leader, found.tied) == (state, None, ("a", "b"))
+            assert (found.beaten, found.behind, found.robustness) == ((), (), None)
 
 
 def test_equals_tie_where_they_stay_equal_and_not_where_they_part(two):
     same = {"a": 0.1, "twin": 0.1}
     stay = verdict(two, flat(same), same)
     assert (stay.state, stay.leader, stay.tied) == ("tie", None, ("a", "twin"))
-    part = verdict(two, {"frank": (TAUS, {"a": [0.1] * 4, "twin": [0.1, 0.1, 0.1, 0.2]})}, same)
+    grid = {"frank": (TAUS, {"a": [0.1] * 4, "twin": [0.1, 0.1, 0.1, 0.2]})}
+    assert verdict(two, grid, same).state == "tie"  # they part beyond the plausible range
+    part = verdict(two, grid, same, plausible=(-0.4, 0.8))
     assert (part.state, part.leader, part.tied) == ("not_settled", None, ("a", "twin"))
     assert [(each.low, each.high, each.models) for each in part.stretches] == [
         (-0.4, 0.4, ("a", "twin")),
@@ -178,7 +300,7 @@ def test_a_model_without_a_score_is_named(two):
 
 def test_one_model_alone_leads_nobody_and_has_the_span_of_its_score(two):
     taus = (0.0, 0.2, 0.8)
-    found = verdict(two, {"frank": (taus, {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1})
+    found = verdict(two, {"frank": (taus, {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1}, plausible=(-0.2, 0.2))
     assert (found.state, found.leader, found.tied) == ("not_settled", None, ())
     assert found.spans["grid"][:2] == pytest.approx((0.1, 0.2))
     assert found.spans["plausible"][:2] == pytest.approx((0.1, 0.12))  # to 0.2, which is half of it
@@ -356,7 +478,7 @@ def test_robustness_is_the_first_of_the_tipping_points(two):
 
 @pytest.mark.parametrize(("taus", "start"), [((0.3, 0.6, 0.9), 0.3), ((-0.9, -0.6, -0.3), -0.3)])
 def test_a_grid_that_does_not_reach_independence_starts_where_it_comes_nearest(two, taus, start):
-    found = verdict(two, line([0.2] * 3, taus=taus))
+    found = verdict(two, line([0.2] * 3, taus=taus), plausible=(-0.2, 0.2))
     assert (found.assumption.tau, found.over_tau.start, found.covered) == (start, start, None)
 
 

@@ -220,6 +220,10 @@ class Fitted(ABC):
         """
         raise ValueError(f"{self.adjustment!r} does not accept a hazard ratio after dropout.")
 
+    def tau_after_dropout(self, ratio: float) -> float:
+        """Return Kendall's τ of event and dropout that a hazard ratio after dropout implies; NaN where not known."""
+        return float("nan")
+
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Return a fit to subjects drawn from those that it was fitted to, by default from scratch.
 

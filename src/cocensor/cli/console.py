@@ -17,6 +17,8 @@ from cocensor._interrupt import end
 
 # A command that is done before this many seconds needs no bar.
 _PATIENCE = 1.0
+# From so many seconds on, a command says what it is doing.
+_LONG = 4.0
 
 
 def say(text: str) -> None:
@@ -79,6 +81,18 @@ class Phases:
         self._bar.reset(self._task, description=escaped(name), completed=done)
         self._bar.tasks[0].total = total  # None given to a bar would leave that of the phase before
         return lambda done, total: self._bar.update(self._task, completed=done, total=total)
+
+
+@contextmanager
+def patiently(text: str) -> Iterator[None]:
+    """Say on stderr what is there already, and what is being done, where that takes longer than a few seconds."""
+    late = Timer(_LONG, warn, [text])
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+        late.join()
 
 
 @contextmanager

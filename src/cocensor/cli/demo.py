@@ -25,6 +25,7 @@ _N_TIMES = 60
 _NAMES = [f"x{k}" for k in range(1, 11)]
 _FEW = 3
 _TRUE_TIME = "true_months"
+_ENDED = "study_ended"  # for nobody here
 
 
 def demo(
@@ -56,10 +57,8 @@ def demo(
         dependent = f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
         chance = dependent if tau else "independently of it given covariates"
         say(
-            f"{n:,} simulated patients, {len(train)} to fit models and {len(test)} to test them; "
-            f"{100 * train.censoring_rate:.0f} % drop out before their event, {chance}.\n"
-            f"Three models: cox (Cox, all {len(_NAMES)} covariates), few (Cox, {_FEW} of them), and joint (a joint "
-            "model of event and dropout, which estimates their dependence).\n"
+            f"{n:,} simulated patients; {100 * train.censoring_rate:.0f}% drop out before their event,\n{chance}.\n"
+            f"Models: cox (all {len(_NAMES)} covariates), few ({_FEW} of them), joint (of event and dropout).\n"
         )
         target = behind_links(out)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -73,6 +72,7 @@ def demo(
                 test=folder / "test.csv",
                 time="months",
                 event="died",
+                administrative=_ENDED,
                 covariates=",".join(_NAMES),
                 id="patient",
                 true_time=_TRUE_TIME,
@@ -86,10 +86,6 @@ def demo(
             target.mkdir(exist_ok=True)
             move({file: target / file.name for file in folder.iterdir()})
         say(printed.getvalue().replace(str(folder), str(out)).rstrip())
-        say(
-            f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring, "
-            f"without {_TRUE_TIME}: only a simulation knows the true event times."
-        )
 
 
 def simulated(
@@ -115,7 +111,12 @@ def _tables(
     """Return the columns of the samples and of the predictions, by file."""
     patients = np.split(1 + np.arange(len(train) + len(test)), [len(train)])
     tables = {
-        name: {"patient": numbers, "months": sample.y.time, "died": sample.y.event}
+        name: {
+            "patient": numbers,
+            "months": sample.y.time,
+            "died": sample.y.event,
+            _ENDED: 0 * sample.y.event,
+        }
         | dict(zip(_NAMES, sample.X.T, strict=True))
         for name, sample, numbers in zip(("train", "test"), (train, test), patients, strict=True)
     }

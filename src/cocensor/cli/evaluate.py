@@ -11,9 +11,9 @@ from typing import Any
 import typer
 
 import cocensor as cc
-from cocensor._checks import Progress, check_whole, escaped, naming
+from cocensor._checks import Progress, check_whole, escaped
 from cocensor._notes import Note, noted
-from cocensor.cli.console import Phases, progress_bar, refusing, say, warn
+from cocensor.cli.console import Phases, patiently, progress_bar, refusing, say, warn
 from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of
 from cocensor.cli.options import with_options
 from cocensor.cli.outputs import check_outputs, write_all
@@ -30,19 +30,17 @@ from cocensor.study.prepare import as_true_times
 from cocensor.study.report import full_report
 from cocensor.study.run import run
 from cocensor.study.sensitivity.run import as_labels, check_groups
-from cocensor.views.text.evaluation import minor_notes
-from cocensor.views.text.headline import joint_fit
-from cocensor.views.text.sensitivity import beside_scores
+from cocensor.views.text.face import scores_in_a_line
+from cocensor.views.text.terminal import details, report_lines
 from cocensor.warnings import collected
 
+# What the help shows of a command of so many options; --help-all shows all.
+_FIRST = "test train time event administrative covariates id predictions plausible metrics horizon out config verbose"
 
-@with_options(Inputs, PlanOptions, Outputs, StudyFile)
+
+@with_options(Inputs, PlanOptions, Outputs, StudyFile, first=_FIRST.split())
 def evaluate(context: typer.Context, *groups: Any) -> None:
-    """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
-
-    Prints the scores as soon as they are there; then how far the verdict holds as the dependence of event and dropout
-    grows, what holds whatever it is, and which dependence measured covariates suggest. Writes a report and all numbers
-    where asked to.
+    """Score predictions when people may drop out for reasons related to the outcome, and say which model is best.
 
     Shortest: cocensor evaluate --test test.csv --time months --event died --covariates all --predictions cox=cox.csv
 
@@ -91,16 +89,8 @@ def _run(
         check_refused({note.about.model: note.text for note in result.notes if note.about.model in left_out})
     notes += [noted("warned", why=text) for text in warned]
     result = replace(result, notes=(*notes, *result.notes))
-    fit, unprinted = joint_fit(result), None
-    # A misfit is among the cautions already.
-    fit_in_words = [] if fit is None or fit.failed else [fit.statement]
-    try:
-        for line in (repr(result), *fit_in_words, *minor_notes(result)):
-            say(line)
-    except OSError as error:  # files are written first
-        unprinted = error
     curves = outputs.out is not None or outputs.json is not None
-    with progress_bar() as phase:
+    with progress_bar() as phase, patiently(f"{scores_in_a_line(result)} Now under other dependences …"):
         report = full_report(result, hint=outputs.hint, hazard_ratio_by=groups, phases=phase, curves=curves)
         places = write_all(
             phase,
@@ -109,13 +99,12 @@ def _run(
             (study_file.save_config, "The study is", lambda place: place.write_text(saved_text, "utf-8")),
         )
         phase("Summing up")
-        further = beside_scores(report)
-    if unprinted is not None:
-        raise unprinted
-    if report.hint is not None and result.data.assumed.hint is None:  # else it came with the scores
-        further.append(report.hint.statement)
-    for line in (*(f"\n{text}" for text in further), *places):
+        more = [] if outputs.verbose else ["All notes: --verbose."]
+        lines = report_lines(report, "--administrative COLUMN", [" ".join([*places, *more])])
+    for line in lines:
         say(line)
+    for text in details(report) if outputs.verbose else ():
+        say(f"\n{text}")
 
 
 def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:
@@ -133,14 +122,14 @@ def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tupl
     settings: dict[str, Any] = {}
     if inputs.true_time is not None:
         times = subjects.numbers(inputs.true_time)
-        with naming(subjects.name):
+        with subjects.naming():
             settings["true_times"] = as_true_times(times, y[-1], f"column {inputs.true_time!r}")
     if inputs.folds is not None:
         settings["folds"] = subjects.texts(inputs.folds)
     groups = None
     if inputs.hazard_ratio_by is not None:
         labels = subjects.texts(inputs.hazard_ratio_by)
-        with naming(subjects.name):
+        with subjects.naming():
             groups = as_labels(labels, "--hazard-ratio-by")
             check_groups(groups, "--hazard-ratio-by")
     if inputs.train is not None:

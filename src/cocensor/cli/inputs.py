@@ -143,7 +143,7 @@ class Inputs(Outcomes):
     """The files and columns of ``cocensor evaluate``: the table ``[inputs]`` of a study file."""
 
     test: Path = data_file(
-        "Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header. Or several "
+        "Test sample, CSV or Parquet: one row per subject. Or several "
         "Parquet files: a folder, or a pattern in quotes.",
         default=MISSING,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
 from inspect import Parameter, Signature
 from math import isfinite
@@ -45,21 +46,40 @@ def called(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def with_options(*groups: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command that is called with its context and an instance of each group, whose fields are its options."""
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        for parameter in context.command.params:
+            vars(parameter)["hidden"] = False
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options.")
+
+
+def with_options(
+    *groups: Any, first: Sequence[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command that is called with its context and an instance of each group, whose fields are its options.
+
+    Where some come ``first``, help shows those alone, and ``--help-all`` the others too.
+    """
     hints = {name: hint for group in groups for name, hint in get_type_hints(group).items()}
     options = [
         Parameter(
             field.name,
             Parameter.KEYWORD_ONLY,
             default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=Annotated[hints[field.name], field.metadata["option"]],
+            annotation=Annotated[hints[field.name], _shown(field, first)],
         )
         for group in groups
         for field in fields(group)
     ]
     context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     parameters = [context, *sorted(options, key=_place)]
+    if first:
+        every = Annotated[bool, _HELP_ALL]
+        parameters.append(Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=every))
 
     def decorated(run: Callable[..., None]) -> Callable[..., None]:
         def command(context: typer.Context, **values: Any) -> None:
@@ -72,6 +92,13 @@ def with_options(*groups: Any) -> Callable[[Callable[..., None]], Callable[..., 
         return command
 
     return decorated
+
+
+def _shown(field: Field[Any], first: Sequence[str]) -> Any:
+    """Return the option of a field, hidden where it is not among the first."""
+    shown = copy(field.metadata["option"])
+    shown.hidden = bool(first) and field.name not in first
+    return shown
 
 
 def _place(parameter: Parameter) -> tuple[int, bool]:

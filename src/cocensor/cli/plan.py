@@ -13,9 +13,10 @@ from cocensor.cli.options import assumption, called, given, items, numbers, opti
 from cocensor.metrics.registry import metric_kinds, metric_labels, settings_of
 from cocensor.study.plan import DEFAULT_METRICS, SETS, Plan, check_has_ratios
 
-# A setting that an option has, and the metric that needs it.
+# The setting that a metric needs, and an example of it.
+_EXAMPLES = {"threshold": 0.2, "floor": 0.01}
 _SETTINGS = {
-    setting: name
+    name: (setting, _EXAMPLES.get(setting, 0.1))
     for name, kind in metric_kinds().items()
     for setting, needed in settings_of(kind).items()
     if needed
@@ -49,26 +50,27 @@ class PlanOptions:
     hazard_ratios: str | None = assumption(
         "R,R,...",
         "Hazard ratios after dropout in the sensitivity analysis, relative to similar subjects still under "
-        "observation. By default 0.5,1,1.5,2,3,5.",
+        "observation. By default 0.5,1,1.5,2,3,5 and the ends of the plausible range.",
     )
     plausible: str | None = assumption(
         "LOW,HIGH",
-        "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to 0.2, or three "
-        "times what all covariates together would induce.",
+        "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default -0.2,0.2.",
     )
     metrics: str | None = score(
         "A,B,...",
         f"One or more of {', '.join(cc.metrics.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
-        "decides which model is best.",
+        "decides which model is best. net_benefit:0.2 is at the risk at which one would treat, ils:0.01 raises smaller "
+        "probabilities to 0.01.",
     )
     at: str | None = score(
         "T,T,...",
         "Times for metrics at single times, such as brier and auc: for example 12,24,60. By default the quartiles "
         "of the event times for the default metrics, and the horizon for others.",
     )
-    floor: float | None = score(None, "For ils: smaller probabilities are raised to this one, such as 0.01.")
-    threshold: float | None = score(
-        None, "For net_benefit: the predicted risk at which one would treat, such as 0.2."
+    margin: float | None = score(
+        None,
+        "Differences of the first metric within ± this are too small to matter, such as 0.005. By default 1% of the "
+        "score of the Kaplan–Meier curve.",
     )
     horizon: str | None = score(
         "TIME",
@@ -91,7 +93,7 @@ class PlanOptions:
 _ARGUMENTS = {"confidence": "confidence_level", "bootstrap": "n_resamples"}
 _SENSITIVITY = ("families", "taus", "hazard_ratios", "plausible")
 #: Options that make one argument together with others.
-_TOGETHER = ("copula", "tau", "metrics", *_SETTINGS)
+_TOGETHER = ("copula", "tau", "metrics")
 _NUMBERS = ("at", "taus", "hazard_ratios", "plausible")
 
 
@@ -106,8 +108,8 @@ def plan_of(options: PlanOptions, saved: Mapping[str, Any], inputs: Inputs, file
             place[_ARGUMENTS.get(name, name)] = _read(name, value)
     if {"copula", "tau"} & set(values):
         arguments["copula"] = _copula(options, saved.get("copula"))
-    if {"metrics", *_SETTINGS} & set(values):
-        arguments["metrics"] = _metrics(options, saved.get("metrics", "default"))
+    if options.metrics is not None:
+        arguments["metrics"] = _metrics(options.metrics)
     by_argument = {argument: name for name, argument in _ARGUMENTS.items()}
 
     def named(argument: str) -> str:
@@ -166,22 +168,19 @@ def _copula(options: PlanOptions, saved: Any) -> Any:
     return cc.copula(family, tau=options.tau)
 
 
-def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.metrics.Metric]:
-    """Return the metrics of ``--metrics`` with their settings; a setting alone changes what a study file says."""
-    text, kept = options.metrics, () if saved == "default" else saved
-    metrics: dict[str, cc.metrics.Metric | None] = {metric.family: metric for metric in kept}
-    if text is not None:
-        labels = {"default": "default", **metric_labels()}
-        metrics = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}
-        if "default" in metrics and len(metrics) > 1:
-            raise ValueError(f"--metrics must be default alone, or names without it, but is {text!r}.")
-    for setting, name in _SETTINGS.items():
-        value = getattr(options, setting)
-        alone = metrics[name] is None and value is None if name in metrics else value is not None
-        if alone:
-            raise ValueError(f"{called(setting)} and --metrics {name} belong together: give both or neither.")
-        if value is not None:
-            metrics[name] = cc.metric(name, **{setting: value})
-    if list(metrics) in ([], ["default"]):
-        return "default"
-    return [cc.metric(name) if metric is None else metric for name, metric in metrics.items()]
+def _metrics(text: str) -> str | list[cc.metrics.Metric]:
+    """Return metrics by name, with a setting after a colon for those that need one."""
+    labels, chosen = {"default": "default", **metric_labels()}, list[cc.metrics.Metric]()
+    for item in items(text, "--metrics"):
+        name, *setting = item.split(":")
+        name = as_choice(name, "--metrics", labels)
+        if name == "default":
+            if text != item:
+                raise ValueError(f"--metrics must be default alone, or names without it, but is {text!r}.")
+            return "default"
+        if len(setting) != (name in _SETTINGS):
+            needed = f"{name}:{_SETTINGS[name][1]:g}" if name in _SETTINGS else name
+            raise ValueError(f"--metrics {name} must be given as {needed}, but is {item!r}.")
+        values = {_SETTINGS[name][0]: numbers(setting[0], "--metrics")[0]} if setting else {}
+        chosen.append(cc.metric(name, **values))
+    return chosen

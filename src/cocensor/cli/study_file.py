@@ -43,6 +43,9 @@ class Outputs:
     out: Path | None = output_file("Where to write the report (HTML).")
     json: Path | None = output_file("Where to write all numbers (JSON).")
     title: str | None = option(OUTPUT, None, "Title of the report.")
+    verbose: bool = option(
+        OUTPUT, None, "Print all notes, bounds and benchmarks after the summary.", default=False
+    )
     hint: bool = option(
         OUTPUT,
         None,

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, as_times, as_vector, naming, refuse_column, spelled
+from cocensor._checks import FloatArray, as_times, as_vector, refuse_column, spelled
 from cocensor._notes import Note, noted
 from cocensor.data.ids import Ids, count_from, is_numbered, rows_by_file_label, rows_by_id
 from cocensor.data.interpolation import Tail
@@ -130,7 +130,7 @@ def read_curves(
     labels = table.ids(id) if has_ids and id is not None else table.labels
     if is_risk(columns):
         return CurveTable(None, table.numbers(columns[0]), labels, "row", table.row)
-    with naming(table.name):
+    with table.naming():
         grid = times_of(columns, table.decimal, id_option)
         # Numbers from 0 on say nothing, but for the times of the evaluation. Texts were written by somebody: they are
         # doubted only where an array would do.
@@ -163,7 +163,7 @@ def predictions_of(
         how = "a risk score"
     elif curves.times.size == 1:  # nothing is told of what holds between times and beyond
         interpolation, tail, how = None, None, f"at time {curves.times[0]:g} alone"
-    with naming(table.name):
+    with table.naming():
         predictions = curves.predictions(interpolation, tail, f"{source}, {how}")
     notes, by_row = [*table.notes], curves.what == "row"
     if table.index is not None and by_row and id is not None:
@@ -171,9 +171,11 @@ def predictions_of(
         notes.append(noted("index_left_out", file=table.name) if table.has(id) else of_index)
     if curves.labels is None:
         return predictions, notes
-    own = Ids(table.name, curves.labels, table.is_typed and by_row, curves.what)
+    own = Ids(table.name, curves.labels, table.is_typed and by_row, curves.what, table.is_of_lines)
     if id is not None:
-        rows, matched = rows_by_id(Ids(test.name, test.ids(id), test.is_typed), own, id)
+        rows, matched = rows_by_id(
+            Ids(test.name, test.ids(id), test.is_typed, is_of_lines=test.is_of_lines), own, id
+        )
     else:
         rows, matched = rows_by_file_label(own, test.labels, test.name)
     return predictions if rows is None else predictions[rows], [*notes, *matched]
@@ -199,7 +201,7 @@ def _by_time(table: Table, times: FloatArray, columns: list[Any], n: int) -> Cur
     """Return what a table with a row per time predicts."""
     if len(columns) != n:
         _refuse_shape(table, columns, n)
-    with naming(table.name):
+    with table.naming():
         check_increasing(as_times(times, "times"))
     values = np.ascontiguousarray(table.matrix(columns).T)
     native: Any = table.data.to_native() if len(columns) == len(table.columns) else None

@@ -23,7 +23,7 @@ from zipfile import ZipFile
 
 import narwhals as nw
 
-from cocensor._checks import naming
+from cocensor._checks import naming, near_miss
 from cocensor._notes import noted
 from cocensor.data.tables import INDEX, Table, repeated
 
@@ -53,6 +53,7 @@ def read_table(path: Path, id: str | None = None, content: bytes | None = None) 
             is_workbook = content.startswith(b"PK\x03\x04")
             content, decision = _first_sheet(content) if is_workbook else _as_utf8(content)
             data, how = _csv(content, id)
+            how["is_of_lines"] = True
             how["notes"] = [noted("read_as", file=str(path), **decision)] if decision else []
         for name in repeated(data.column_names)[:1]:
             raise ValueError(f"two columns have the name {name!r}.")
@@ -87,6 +88,9 @@ def read_content(path: Path) -> bytes:
                     check_bytes(len(content))
             return bytes(content)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and path.parent.is_dir():
+            meant = near_miss(path.name, sorted(other.name for other in path.parent.iterdir()))
+            raise ValueError(f"{path} is not there{meant}.") from None
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
 
 

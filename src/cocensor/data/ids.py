@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import IntArray, naming, spelled
+from cocensor._checks import IntArray, line_of_file, naming, spelled
 from cocensor._notes import Note, noted
 
 #: One number for each id, the same for ids that are the same, and for no others.
@@ -29,9 +29,9 @@ class Identified(ABC):
     given: str  # the table as the user calls it
     what: str = "row"  # whether a subject has a "row" or a "column" in it
 
-    def place(self, number: int) -> tuple[str, int]:
-        """Return the file of a subject, and its row there."""
-        return self.given, number
+    def place(self, number: int) -> tuple[str, str]:
+        """Return the file of a subject, and what its row there is called."""
+        return self.given, f"row {number}"
 
     @abstractmethod
     def value(self, column: str, number: int) -> Any:
@@ -46,6 +46,11 @@ class Ids(Identified):
     values: Sequence[Any]
     is_typed: bool = True  # whether texts are texts, and not perhaps whole numbers, as in a CSV file
     what: str = "row"
+    is_of_lines: bool = False  # whether the table is a file with a line for each row, below a header
+
+    def place(self, number: int) -> tuple[str, str]:
+        """Return the file of a subject, and what its row there is called."""
+        return self.given, line_of_file(number) if self.is_of_lines else f"row {number}"
 
     def value(self, column: str, number: int) -> Any:
         """Return the id of a subject."""
@@ -93,8 +98,8 @@ def check_distinct(table: Identified, keys: Keys, name: str) -> None:
         second = int(order[again + 1].min())
         first = int(np.argmax(keys == keys[second]))
         (path, row), (other, earlier) = table.place(second), table.place(first)
-        like = f"{table.value(name, second)!r} like row {earlier}{'' if path == other else f' of {other}'}"
-        raise ValueError(f"{path}: {name} must differ between rows, but row {row} has {like}.")
+        like = f"{table.value(name, second)!r} like {earlier}{'' if path == other else f' of {other}'}"
+        raise ValueError(f"{path}: {name} must differ between rows, but {row} has {like}.")
 
 
 def join(test: Identified, wanted: Keys, predicted: Identified, own: Keys, name: str) -> IntArray | None:
@@ -118,13 +123,13 @@ def refuse_missing(
     path, row = test.place(number)
     subject = f"{name} {test.value(name, number)!r}{_and_more(n)}"
     other = ": predictions for another sample?" if are_all else "."
-    raise ValueError(f"{predicted.given} has no {predicted.what} for {subject} of {path}, row {row}{other}")
+    raise ValueError(f"{predicted.given} has no {predicted.what} for {subject} of {path}, {row}{other}")
 
 
 def refuse_unknown(test: Identified, predicted: Identified, name: str, number: int, n: int) -> NoReturn:
     """Raise that ``n`` predictions, the first of which has this ``number``, are for nobody in the test sample."""
     path, row = predicted.place(number)
-    where = f", row {row}," if predicted.what == "row" else ","
+    where = f", {row}," if predicted.what == "row" else ","
     subject = f"{name} {predicted.value(name, number)!r}{_and_more(n)}"
     raise ValueError(f"{path} has a {predicted.what} for {subject}{where} not in {test.given}.")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NoReturn
@@ -27,6 +27,7 @@ from cocensor._checks import (
     check_choice,
     floats_of_objects,
     is_missing,
+    line_of_file,
     naming,
     refuse_column,
     spelled,
@@ -90,6 +91,7 @@ class Table:
     is_typed: bool = True  # whether texts are texts; those of a CSV file may be meant as whole numbers
     doubts: Mapping[str, str] = field(default_factory=dict)  # by column, why it cannot be read
     notes: Sequence[Note] = ()  # what was decided in reading its file
+    is_of_lines: bool = False  # whether it is a file with a line for each row, below a header
     go_on: str = ""  # ends a refusal of values: what else can be done
 
     @classmethod
@@ -227,7 +229,11 @@ class Table:
 
     def row(self, row: int) -> str:
         """Return what refusals call a row."""
-        return f"row {self.first + row}"
+        return line_of_file(self.first + row) if self.is_of_lines else f"row {self.first + row}"
+
+    def naming(self) -> AbstractContextManager[None]:
+        """Put the name of the table before what is refused, with rows as it counts them."""
+        return naming(self.name, self.is_of_lines)
 
     def refuse_first(self, column: Any, bad: BoolArray, values: npt.NDArray[Any], rule: str) -> None:
         """Refuse the first row where a column breaks a ``rule``, if any."""
@@ -364,13 +370,13 @@ class Columns:
                     raise ValueError(f"{rule}, but is {lock!r}.")
                 lock = table.values(lock)
             how = self.time_unit or "days", self.date_format, self._column, table.first
-            with naming(table.name):
+            with table.naming():
                 time, event, ended = from_dates(entry, left, event, lock, *how)
         else:
             time = table.times(self.time)
         if self.follow_up is not None:
             planned = table.times(self.follow_up)
-            with naming(table.name):
+            with table.naming():
                 time, event, ended = from_follow_up(time, event, planned, self._column, table.first)
         if self.administrative is not None:
             ended = table.flags(self.administrative)
@@ -379,7 +385,7 @@ class Columns:
         reason, labels = None, table.labels if table.index is None else None
         if self.reason is not None and (table.has(self.reason) or not training):
             values, dropout = table.sparse(self.reason), Survival.trusted(time, event, ended).dropout
-            with naming(table.name):
+            with table.naming():
                 reason = as_reasons(values, dropout, self._column("reason"), table.first)
         return Survival.trusted(time, event, ended, reason, labels)
 

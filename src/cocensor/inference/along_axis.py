@@ -8,7 +8,7 @@ named; a line takes part at the positions that it has. Between points, estimates
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ class AxisCurve:
     values: FloatArray
     standard_errors: FloatArray
     confidence_level: float = 0.95
+    #: Of a difference: it is equivalent to 0 where its interval lies within ± this.
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
         positions = as_vector(self.positions, "positions")
@@ -58,13 +60,14 @@ class AxisCurve:
 
     @cached_property
     def sides(self) -> FloatArray:
-        """Where the interval lies: 1 above 0, −1 below; 0 where it holds 0, or where there is none."""
-        return 1.0 * (self.low > 0) - 1.0 * (self.high < 0)
+        """Where the interval lies: 1 above 0, −1 below; 0 where it holds 0, is within the margin, or there is none."""
+        beyond = (self.low < -self.margin) | (self.high > self.margin)
+        return 1.0 * ((self.low > 0) & beyond) - 1.0 * ((self.high < 0) & beyond)
 
     def mirrored(self) -> AxisCurve:
         """The curve along the axis turned round."""
         values, errors = self.values[::-1], self.standard_errors[::-1]
-        return AxisCurve(-self.positions[::-1], values, errors, self.confidence_level)
+        return replace(self, positions=-self.positions[::-1], values=values, standard_errors=errors)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Lead:
     sign: int  # 1 where the difference is above 0, −1 below
     low: float
     high: float
-    #: Where the interval first holds 0; None where it does not before the grid ends, or a point has no interval.
+    #: Where the interval first holds 0, or lies within the margin; None where it does neither before the grid ends, or
+    #: a point has no interval.
     lost_below: float | None
     lost_above: float | None
 
@@ -122,14 +126,16 @@ def _common_side(curves: list[AxisCurve], position: float) -> float:
 
 
 def _reaches_zero(curve: AxisCurve, position: float, sign: float) -> float | None:
-    """Where, up to ``position``, the limit next to 0 reaches it; None where it does not."""
+    """Where, up to ``position``, the limit next to 0 reaches it, or the other one the margin; None for nowhere."""
     k = int(np.searchsorted(curve.positions, position))
-    limits = sign * (curve.low if sign > 0 else curve.high)
-    if np.isnan(limits[k]) or limits[k] > 0:
-        return None
-    if k == 0 or not limits[k - 1] > 0:
-        return float(position)
-    return _crossing(curve.positions[k - 1 : k + 1], limits[k - 1 : k + 1])
+    ends = (curve.low, curve.high)[:: int(sign)]
+    lost = []
+    for limits in (sign * ends[0], sign * ends[1] - curve.margin):
+        if limits[k] <= 0:
+            at_once = k == 0 or not limits[k - 1] > 0
+            near = slice(k - 1, k + 1)
+            lost.append(float(position) if at_once else _crossing(curve.positions[near], limits[near]))
+    return min(lost, default=None)
 
 
 class Stretch(NamedTuple):

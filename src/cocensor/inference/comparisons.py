@@ -10,15 +10,18 @@ import numpy as np
 from scipy.special import ndtr
 
 from cocensor._cached import cached_property
-from cocensor._checks import BoolArray, FloatArray, check_choice
+from cocensor._checks import BoolArray, FloatArray, check_choice, escaped
+from cocensor._views import view
 from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
 #: Which scores are better.
 Direction = Literal["lower", "higher"]
+#: What an interval says of a difference, in this order; see :meth:`Comparison.relation`.
+Relation = Literal["equivalent", "superior", "better", "undecided"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Two estimates from the same subjects, compared."""
 
@@ -56,13 +59,38 @@ class Comparison:
             return 1.0 if self.difference == 0 else 0.0
         return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))
 
-    def better(self, direction: Direction, confidence_level: float = 0.95) -> str | None:
-        """The better one, where the interval of the difference leaves out 0; None where it does not."""
-        check_choice(direction, "direction", ("lower", "higher"))
+    def __repr__(self) -> str:
+        return escaped(str(view("text.digits.comparison_in_words")(self)))
+
+    def relation(self, margin: float = 0.0, confidence_level: float = 0.95) -> Relation:
+        """What the interval says of the two, given a margin of relevance; the first that applies.
+
+        Equivalent: the interval lies within ± the margin, even if it leaves out 0. Superior: it lies beyond the margin,
+        on either side. Better: it leaves out 0. Else undecided.
+
+        Examples
+        --------
+        >>> close = Comparison("a", "b", difference=-0.001, standard_error=0.0004)
+        >>> [close.relation(margin) for margin in (0.002, 0.001, 0.0001)]
+        ['equivalent', 'better', 'superior']
+        """
         low, high = self.confidence_interval(confidence_level)
-        if not (low > 0 or high < 0):
+        if -margin <= low and high <= margin:
+            return "equivalent"
+        if low > margin or high < -margin:
+            return "superior"
+        return "better" if low > 0 or high < 0 else "undecided"
+
+    def better(self, direction: Direction, confidence_level: float = 0.95, margin: float = 0.0) -> str | None:
+        """The better one, where the interval leaves out 0 and the two are not equivalent; else None."""
+        check_choice(direction, "direction", ("lower", "higher"))
+        if self.relation(margin, confidence_level) in ("equivalent", "undecided"):
             return None
-        return self.a if (high < 0) == (direction == "lower") else self.b
+        return (
+            self.a
+            if (self.confidence_interval(confidence_level).high < 0) == (direction == "lower")
+            else self.b
+        )
 
 
 def compare(estimates: Estimates, a: str, b: str) -> Comparison:
@@ -93,9 +121,9 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
 
 
 def may_be_best(
-    estimates: Estimates, direction: Direction, confidence_level: float = 0.95
+    estimates: Estimates, direction: Direction, confidence_level: float = 0.95, margin: float = 0.0
 ) -> tuple[str, ...]:
-    """The best estimate with an interval, and all whose difference from it has an interval that holds 0.
+    """The best estimate with an interval, and all that it is not better than by :meth:`Comparison.better`.
 
     One without an interval stays, as nothing sets it apart; one without a value does not. There is no correction for
     the number of estimates: see :func:`indistinguishable_from_best`.
@@ -115,7 +143,7 @@ def may_be_best(
     best = np.nanmin(with_error)
     leaders = [name for name, size in zip(estimates.names, with_error, strict=True) if size == best]
     pairs = [pair for leader in leaders for pair in _comparisons(estimates, leader, able)]
-    beaten = {pair.b for pair in pairs if pair.better(direction, confidence_level) == pair.a}
+    beaten = {pair.b for pair in pairs if pair.better(direction, confidence_level, margin) == pair.a}
     return tuple(name for name in able if name not in beaten)
 
 

@@ -224,6 +224,34 @@ class _Part(_Under):
             total[:-1] -= moved
 
 
+def tau_after_dropout(ratio: float, event: FloatArray, dropout: FloatArray) -> FloatArray:
+    r"""Kendall's τ of event and dropout, by subject, under a hazard ratio ρ after dropout.
+
+    Of two subjects alike nobody can say whose pair comes first until one of the four times ends the wait. If that is an
+    event, the dropouts that follow are in either order alike. If it is a dropout at c, the events are ordered alike
+    with the chance (1 + D(c))/2, D' = (ρ + 1 + k)D − (ρ − 1) on the scale of Λ, with k = dM/dΛ, so that
+
+    .. math:: \tau = \int_0^\infty 2 e^{-2[\Lambda(c) + M(c)]} D(c)\, dM(c).
+
+    Where k is constant this is :math:`k(\rho - 1)/[(1 + k)(1 + k + \rho)]`. ``event`` and ``dropout`` are Λ and M at
+    increasing times, (subjects, times); in between and beyond they move in proportion to each other.
+    """
+    start = np.zeros((len(event), 1))
+    L, m = (np.maximum(np.diff(hazard, axis=1, prepend=start), 0.0) for hazard in (event, dropout))
+    whole, gone = event[:, -1] + dropout[:, -1], dropout[:, -1]
+    share = np.divide(gone, whole, out=np.zeros_like(whole), where=whole > 0)  # k/(1 + k)
+    # D and τ among those left after the last time, then step by step to the start.
+    ahead = (ratio - 1.0) * (1.0 - share) / (ratio * (1.0 - share) + 1.0)
+    tau = share * ahead
+    for L_k, m_k in zip(L.T[::-1], m.T[::-1], strict=True):
+        wait, lost = 2.0 * (L_k + m_k), (ratio + 1.0) * L_k + m_k
+        level = np.divide((ratio - 1.0) * L_k, lost, out=np.zeros_like(lost), where=lost > 0)
+        through = np.exp(-np.minimum(wait, lost)) * expm1_over(-np.abs(wait - lost))
+        tau = tau * np.exp(-wait) + 2.0 * m_k * (level * expm1_over(-wait) + (ahead - level) * through)
+        ahead = level + (ahead - level) * np.exp(-lost)
+    return tau
+
+
 def step_quantiles(observed: FloatArray) -> FloatArray:
     """All that integrals take of observed times."""
     return np.quantile(observed, np.linspace(0.0, 1.0, _N_QUANTILES + 1))

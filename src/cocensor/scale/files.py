@@ -157,10 +157,10 @@ class Files(Identified):
         """Where the files were as they were given."""
         return [file.place for file in self.files]
 
-    def place(self, number: int) -> tuple[str, int]:
-        """Return the file of a row, and its row there."""
+    def place(self, number: int) -> tuple[str, str]:
+        """Return the file of a row, and what its row there is called."""
         k = int(np.searchsorted(self.starts, number, side="right")) - 1
-        return self.files[k].path, number - int(self.starts[k])
+        return self.files[k].path, f"row {number - int(self.starts[k])}"
 
     def value(self, column: str, number: int) -> Any:
         """Return the value of a column in one row."""

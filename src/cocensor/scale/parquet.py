@@ -194,7 +194,7 @@ def _parts(tables: Sequence[Files]) -> Iterator[Part]:
     for last, end in pairwise([*ends.tolist(), n + most + 1]):
         if end - start > most:
             path, row = test.place(start)
-            yield Part(start, last, f"{last - start:,} rows from row {row:,} of {path} on")
+            yield Part(start, last, f"{last - start:,} rows from {row} of {path} on")
             start = last
 
 
@@ -343,7 +343,7 @@ def _check_same_ids(test: Files, predicted: Files, id: str) -> None:
             for again in np.flatnonzero(own[1:] == own[:-1])[:1]:
                 path, row = files.place(number := start + int(again) + 1)
                 raise ValueError(
-                    f"{path}: {id} must differ between rows, but row {row} has {files.value(id, number)!r} like the "
+                    f"{path}: {id} must differ between rows, but {row} has {files.value(id, number)!r} like the "
                     "row before."
                 )
         for other in np.flatnonzero(keys[0] != keys[1])[:1]:
@@ -359,6 +359,6 @@ def _refuse_order(test: Files, predicted: Files, number: int, id: str, why: str)
     """Raise that a prediction is another's than that of the test subject of the same number, and ``why`` it stays."""
     (path, own), (other, wanted) = predicted.place(number), test.place(number)
     raise ValueError(
-        f"{path}: {id} must be in the order of the test subjects, but row {own} has {predicted.value(id, number)!r} "
-        f"where row {wanted} of {other} has {test.value(id, number)!r}, and {why}: sort both by {id}."
+        f"{path}: {id} must be in the order of the test subjects, but {own} has {predicted.value(id, number)!r} "
+        f"where {wanted} of {other} has {test.value(id, number)!r}, and {why}: sort both by {id}."
     )

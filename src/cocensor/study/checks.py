@@ -28,7 +28,7 @@ from cocensor.study.scores import Scoring, fits_under, score_with_metric, scores
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
 
-Disqualifying = Literal["negative_skill", "against_outcome", "all_censored"]
+Disqualifying = Literal["negative_skill", "against_outcome", "worse", "all_censored"]
 Remark = Literal["no_better", "constant", "refused", "same_sample", "training_censored", "few_events"]
 Code = Literal[Disqualifying, Remark]
 # Two independent samples with so many different times have the same ones less often than once in 1,000.
@@ -60,10 +60,11 @@ class Check:
     Attributes
     ----------
     code : str
-        "negative_skill" and "against_outcome" disqualify a model: it cannot be called best.
+        "negative_skill", "against_outcome" and "worse" (than the Kaplan–Meier curve) disqualify a model: it cannot be
+        called best.
         "all_censored", a test sample without an event up to the horizon, disqualifies all. A "refused" model has no
-        predictions to score. "no_better", of a model that is worse than the Kaplan–Meier curve or may be no better,
-        "constant", "same_sample", "training_censored" and "few_events" are remarks.
+        predictions to score. "no_better", of a model that may be no better than the Kaplan–Meier curve, "constant",
+        "same_sample", "training_censored" and "few_events" are remarks.
     model : str or None
         None where it is about all models.
     values : dict
@@ -74,7 +75,7 @@ class Check:
     >>> from cocensor.study import Check
     >>> check = Check("negative_skill", "cox", {"skill": -0.52, "cause": "risks"})
     >>> print(check)
-    Its skill is -52 %: one Kaplan–Meier curve for everybody does better. Are these risks? Give 1 − risk.
+    Its skill is −52%: one Kaplan–Meier curve for everybody does better. Are these risks? Give 1 − risk.
     >>> check.disqualifies
     True
     """
@@ -115,8 +116,8 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was wanted, the
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
     curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A skill
-    that is not above 0 by its interval is a remark: that the model is worse than the reference curve, where all of the
-    interval lies below 0, or may be no better. A model runs against the outcome where the upper 95 % limit of its
+    whose interval lies below 0 disqualifies too; one whose interval holds 0 is a remark: the model may be no better
+    than the reference curve. A model runs against the outcome where the upper 95 % limit of its
     concordance lies below ½, of k models the upper limit at 1 − 0.05/k; that of out-of-fold predictions is taken within
     folds. With fewer than ten events up to the horizon neither is checked. Of more than 20,000 test subjects, every
     k-th is examined.
@@ -357,14 +358,14 @@ class _Diagnosis:
         return by_ipcw if skill is None else Estimate(skill.value, by_ipcw.standard_error)
 
     def no_better(self) -> Check:
-        """Return the remark that the model is worse than the reference curve, or may be no better."""
+        """Return that the model is worse than the reference curve, or may be no better."""
         low, high = self.skill.confidence_interval(_LEVEL)
-        values: dict[str, Any] = {"skill": self.skill.value, "is_worse": self.is_worse}
+        values: dict[str, Any] = {"skill": self.skill.value}
         if self.data.confidence_level is not None and np.isfinite(low):
             values["interval"] = [low, high]
         ranks = self.concordance.confidence_interval(_LEVEL).low > 0.5
         cause = self.cause() if self.is_worse else {"cause": "ranks" if ranks else "may_rank_nothing"}
-        return Check("no_better", self.name, {**values, **cause})
+        return Check("worse" if self.is_worse else "no_better", self.name, {**values, **cause})
 
     def cause(self) -> dict[str, Any]:
         """Return the likely cause: what mends the model, by trying, else what such a model mostly comes from.

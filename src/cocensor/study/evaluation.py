@@ -351,18 +351,18 @@ class Evaluation:
         families : str or sequence of str, optional
             By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
-            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9.
+            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9,
+            and both ends of the plausible range.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         hazard_ratios : array-like, optional
             Of the event after a dropout, against those alike who are still under observation; by default 0.5, 1, 1.5,
-            2, 3 and 5.
+            2, 3 and 5, and those that imply the τ of both ends of the plausible range, as far as from 0.1 to 10.
         hazard_ratio_by : array-like or str, optional
             Whose ratio moves alone, beside that of everybody: a label for each test subject, the name of a column of
             numbers in ``x_test``, or "reason", the default where ``y_test`` names at least two.
         plausible : (float, float), optional
-            From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
-            covariates together induce.
+            From which to which τ the dependence is held plausible; by default from -0.2 to 0.2.
         benchmarks : CovariateBenchmarks, optional
             What :meth:`benchmarks` returned, if it was called already.
         progress : callable, optional
@@ -498,10 +498,10 @@ class Evaluation:
         return Report(self, sensitivity, listed, benchmarks, hint).to_html(path, title)
 
     def __repr__(self) -> str:
-        return escaped(view("text.evaluation.evaluation_as_text")(self))
+        return escaped(view("text.terminal.evaluation_as_text")(self))
 
     def _repr_html_(self) -> str:
-        return escaped(view("text.evaluation.evaluation_as_html")(self))
+        return escaped(view("html.notebook.evaluation_as_html")(self))
 
 
 def _error_of(errors: Estimates | None, model: str) -> dict[str, Any]:

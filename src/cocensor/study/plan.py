@@ -120,6 +120,8 @@ class Plan:
         The bootstrap; None for intervals from formulas.
     time_axis : TimeAxis
         What time is called, and its unit.
+    margin : float, dict or None
+        Differences that are too small to matter; see :func:`evaluate`.
     sensitivity : SensitivityPlan
         The defaults of :meth:`Evaluation.sensitivity`.
 
@@ -150,6 +152,7 @@ class Plan:
     n_resamples: int | None = None
     seed: int = 0
     time_axis: TimeAxis = field(default_factory=TimeAxis)
+    margin: float | Mapping[str, float] | None = None
     sensitivity: SensitivityPlan = field(default_factory=SensitivityPlan)
 
     @classmethod
@@ -168,6 +171,7 @@ class Plan:
         seed: int = 0,
         time_name: str | None = None,
         time_unit: str | None = None,
+        margin: float | Mapping[str, float] | None = None,
         sensitivity: SensitivityPlan | Mapping[str, Any] | None = None,
         named: Naming = str,
     ) -> Plan:
@@ -197,6 +201,7 @@ class Plan:
             None if n_resamples is None else check_whole(n_resamples, named("n_resamples"), 2),
             check_whole(seed, named("seed"), 0),
             TimeAxis(time_name, time_unit),
+            _as_margin(margin, chosen, named("margin")),
             sensitivity or SensitivityPlan(),
         )
         if isinstance(plan.copula, Copula):
@@ -309,6 +314,23 @@ def _as_copula(copula: Any, name: str) -> Copula | Literal["select"] | None:
     raise ValueError(
         f"{name} must be 'select', a copula, what select_copula returned, or None, but is {copula!r}."
     )
+
+
+def _as_margin(margin: Any, metrics: Sequence[Metric], name: str) -> float | dict[str, float] | None:
+    """Return the margin of the first metric, or of metrics by name."""
+    if isinstance(margin, Mapping):
+        for key in margin:
+            known = dict.fromkeys(name for by in metrics for name in (by.name, by.family))
+            check_choice(key, name, tuple(known))
+        return {key: _not_negative(margin[key], f"{name}[{key!r}]") for key in margin}
+    return None if margin is None else _not_negative(margin, name)
+
+
+def _not_negative(value: Any, name: str) -> float:
+    number = check_number(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, but is {number:g}.")
+    return number
 
 
 def _as_columns(covariates: Any) -> Literal["all"] | tuple[str | int, ...] | None:

@@ -30,7 +30,7 @@ def plan_values(plan: Plan) -> dict[str, Any]:
         values["adjustments"] = plan.adjustment_set or (list(registered) if unnamed else registered)
     if not plan.default_metrics:
         values["metrics"] = [_metric_value(metric) for metric in plan.metrics]
-    for name in ("times", "at", "covariates", "n_resamples", "seed", "confidence_level"):
+    for name in ("times", "at", "covariates", "n_resamples", "seed", "confidence_level", "margin"):
         value = getattr(plan, name)
         if value != getattr(default, name):
             values[name] = _FOR_NONE[name] if value is None else value

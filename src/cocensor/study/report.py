@@ -7,22 +7,29 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cocensor._checks import Progress
+import numpy as np
+
+from cocensor._checks import FloatArray, Progress
 from cocensor._files import write_whole
 from cocensor._views import view
+from cocensor.data.predictions import RiskScores
+from cocensor.data.times import TimeGrid
 from cocensor.joint import DependenceProfile
-from cocensor.metrics import CalibrationCurve, DCalibration, DCalibrationResult, DecisionCurve
+from cocensor.metrics import BrierScore, CalibrationCurve, DCalibration, DCalibrationResult, DecisionCurve
 from cocensor.study.curves import CurveErrors, MarginCurves, curve_errors, margin_curves, profile_errors
 from cocensor.study.data import SuggestedCopula
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import results_of
 from cocensor.study.sensitivity import Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.verdict import Verdict
-from cocensor.warnings import FitWarning, collected
+from cocensor.warnings import FitWarning, HorizonWarning, collected
 
+# At so many times, from 0 to the horizon, it is counted who is event-free.
+_N_EVENT_FREE = 61
 #: Called with the name of a phase; what it returns is called with the number of finished steps and of all.
 Phases = Callable[[str], Progress]
 
@@ -49,6 +56,8 @@ class Report:
     calibration: Mapping[tuple[str, str, float], CalibrationCurve] = field(default_factory=dict)
     #: By adjustment and model.
     d_calibration: Mapping[tuple[str, str], DCalibrationResult] = field(default_factory=dict)
+    #: By hazard ratio after dropout, the share of the test subjects that is event-free at equally spaced times.
+    event_free: Mapping[float, FloatArray] = field(default_factory=dict)
     #: By adjustment and time, and then by model.
     decision_curves: Mapping[tuple[str, float], dict[str, DecisionCurve]] = field(default_factory=dict)
 
@@ -85,9 +94,77 @@ class Report:
         """The report, one file that needs no network; arguments as for :meth:`Evaluation.to_html`."""
         return Path(view("html.write_report")(self, Path(path), title))
 
+    @property
+    def paragraph(self) -> str:
+        """Methods and result in five sentences, with the numbers filled in, for a manuscript."""
+        return str(view("text.face.paragraph")(self))
+
+    def minimal_table(self) -> MinimalTable:
+        """The table of a paper, one line for each model; ``to_markdown`` and ``to_latex`` write it.
+
+        Examples
+        --------
+        >>> import cocensor as cc
+        >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+        >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+        >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
+        >>> print(result.full().minimal_table().to_markdown())
+        """
+        columns, rows = view("text.face.minimal_rows")(self)
+        return MinimalTable(columns, rows)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short code that changes with any outcome, prediction or covariate that was scored."""
+        data, digest = self.evaluation.data, sha256()
+        for y in (data.samples.y_test, data.samples.y_train):
+            if y is not None:
+                for part in (y.time, y.event, y.dropout):
+                    digest.update(np.ascontiguousarray(part).tobytes())
+        for name, predictions in data.predictions.items():
+            digest.update(name.encode(errors="backslashreplace"))
+            read = (
+                predictions.risk
+                if isinstance(predictions, RiskScores)
+                else predictions.read(data.times, slice(None))
+            )
+            digest.update(np.ascontiguousarray(read).tobytes())
+        return digest.hexdigest()[:12]
+
     def __repr__(self) -> str:
         shown = [name for name, value in vars(self).items() if name != "evaluation" and value]
         return f"Report of {', '.join(self.evaluation.models)}: {', '.join(shown) or 'scores alone'}"
+
+
+@dataclass(frozen=True)
+class MinimalTable:
+    """Texts in rows below the names of columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        lines = [self.columns, ("---",) * len(self.columns), *self.rows]
+        return "\n".join(f"| {' | '.join(cell.replace('|', '∣') for cell in line)} |" for line in lines)
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, with the rules of booktabs."""
+        head, *body = (" & ".join(map(_in_latex, line)) + r" \\" for line in (self.columns, *self.rows))
+        start = f"\\begin{{tabular}}{{{'l' * len(self.columns)}}}"
+        return "\n".join([start, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
+
+
+def _in_latex(text: str) -> str:
+    for sign in "\\&%$#_{}":
+        text = text.replace(sign, r"\textbackslash " if sign == "\\" else f"\\{sign}")
+    return (
+        text.replace("−", "$-$")
+        .replace("–", "--")
+        .replace("τ", r"$\tau$")
+        .replace("<", "$<$")
+        .replace(">", "$>$")
+    )
 
 
 def full_report(
@@ -119,6 +196,8 @@ def full_report(
         if hint:
             phase("Looking for the copula that fits best")
             report = replace(report, hint=evaluation.suggest_copula())
+    if curves and report.sensitivity is not None:
+        report = replace(report, event_free=event_free_under(report.sensitivity))
     if curves and evaluation.data.confidence_level is not None:
         report = _with_curves(report, phase)
     if curves:
@@ -151,4 +230,35 @@ def _with_curves(report: Report, phase: Phases) -> Report:
             shown["decision_curves"][primary, time] = evaluation.decision_curve(time)
         elif any(value.profile is not None for value in scored.values()):
             shown["profiles"][metric.name, primary] = profile_errors(evaluation, metric.name)
+    # Whether to act on predictions is the question of a clinic, whatever the metrics.
+    at = data.at[len(data.at) // 2] if data.at else data.horizon.time
+    if not shown["decision_curves"] and data.scored_by(BrierScore(at)):
+        with suppress(ValueError):
+            shown["decision_curves"][primary, at] = evaluation.decision_curve(at)
     return replace(report, **shown)
+
+
+def event_free_under(sensitivity: Sensitivity) -> dict[float, FloatArray]:
+    """Return by hazard ratio after dropout the share that is event-free: at 1, and at the ends of the plausible range.
+
+    Nothing without such ratios, or of a sample that is not held.
+    """
+    verdict, grid = sensitivity.verdict, sensitivity.over_ratio
+    course = next((course for course in verdict.courses if course.is_ratio), None)
+    data = sensitivity.evaluation.data
+    fitted = sensitivity.evaluation.results[verdict.adjustment].fitted
+    if (
+        grid is None
+        or course is None
+        or course.plausible is None
+        or data.streamed is not None
+        or fitted is None
+    ):
+        return {}
+    shares = {}
+    times = TimeGrid.of(np.linspace(0.0, data.grid.last, _N_EVENT_FREE))
+    for ratio in sorted({course.plausible[0], 1.0, course.plausible[1]}):
+        with collected(HorizonWarning, FitWarning):
+            status = data.status(fitted.with_hazard_ratio(ratio), times)
+        shares[ratio] = status.a.sum(axis=0) / status.normaliser
+    return shares

@@ -66,6 +66,7 @@ def evaluate(
     time_unit: str | None = None,
     n_resamples: int | None = None,
     seed: int = 0,
+    margin: float | Mapping[str, float] | None = None,
     progress: Progress | None = None,
     **unsupported: Never,
 ) -> Evaluation:
@@ -128,6 +129,10 @@ def evaluate(
     n_resamples, seed : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
+    margin : float or dict, optional
+        The margin of relevance, in units of the metric: for the first metric, or by metric. A difference whose interval
+        lies within ± the margin is equivalent, even if the interval leaves out 0. By default 1% of the score of the
+        reference curve; a metric without a reference score has none.
     progress : callable, optional
         Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
     **unsupported
@@ -180,6 +185,7 @@ def evaluate(
         seed=seed,
         time_name=time_name,
         time_unit=time_unit,
+        margin=margin,
     )
     return run(
         plan,

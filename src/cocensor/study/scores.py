@@ -11,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from cocensor._checks import FloatArray, Progress
+from cocensor._checks import FloatArray, Progress, escaped
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads
+from cocensor._views import view
 from cocensor.adjustments import Adjustment, EventWeights, Fitted
 from cocensor.adjustments.gradient import Linearised
 from cocensor.adjustments.samples import Resample
@@ -31,7 +32,7 @@ from cocensor.warnings import FitWarning, HorizonWarning, collected
 Served = tuple[Fitted, tuple[str, ...]]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
@@ -43,6 +44,8 @@ class Score(Estimate):
     Examples
     --------
     >>> score = Score(model="cox", metric="ibs", adjustment="ipcw", value=0.17, standard_error=0.01)
+    >>> score
+    cox: ibs = 0.170 (95% CI 0.150 to 0.190), by ipcw
     >>> score.value, float(score)
     (0.17, 0.17)
     >>> score.confidence_interval(0.9)
@@ -67,6 +70,12 @@ class Score(Estimate):
 
     def __float__(self) -> float:
         return self.value
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits or 0)
+
+    def __repr__(self) -> str:
+        return escaped(str(view("text.digits.score_in_words")(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,18 +214,21 @@ def score_with_metric(data: EvaluationData, before: AdjustmentScores, metric: Me
 
 def refit(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
     """Return the same models served by other fits, such as those under another copula, to be scored again."""
-    served = [(fitted, tuple(name for name in names if name != REFERENCE)) for fitted, names in before.served]
-    fits = tuple((move(fitted), names) for fitted, names in served if names)
+    fits = tuple((move(fitted), names) for fitted, names in before.served if set(names) != {REFERENCE})
     if not fits:
         raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
     return replace(before, adjustment=fits[0][0].adjustment, served=fits)
 
 
 def score_refit(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
-    """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
+    """The scores of the models by the fits that serve them now, which are not kept.
+
+    The reference is scored by the first metric by which it can be beaten alone.
+    """
     # There may be many copulas, and a fit can be as large as the sample.
     bare = replace(before, served=(), resampling=None, imputation_fit=None)
-    return Scoring(data, before.name).answered_by(before.served).onto(bare, batched=True)
+    beaten_by = next((metric.name for metric in data.metrics if metric.has_skill), "")
+    return Scoring(data, before.name, (beaten_by,)).answered_by(before.served).onto(bare, batched=True)
 
 
 def _refitted_to(data: EvaluationData, resample: Resample, before: AdjustmentScores) -> AdjustmentScores:
@@ -246,8 +258,14 @@ def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
 class Scoring:
     """Scores under one adjustment as they come in, with the reasons for those that do not."""
 
-    def __init__(self, data: EvaluationData, adjustment: str) -> None:
+    def __init__(
+        self, data: EvaluationData, adjustment: str, reference_by: Sequence[str] | None = None
+    ) -> None:
         self.data, self.adjustment = data, adjustment
+        #: The metrics that the reference is scored by; all of them by default.
+        self._reference_by = (
+            [metric.name for metric in data.metrics] if reference_by is None else reference_by
+        )
         self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in data.metrics}
         self.reference: dict[str, MetricValue] = {}
         self.notes: list[Note] = []
@@ -282,7 +300,7 @@ class Scoring:
         status: EventWeights | None = None
         latest, ratio = -np.inf, np.nan
         for metric in self.data.in_order:
-            scored = {REFERENCE, *self.data.scored_by(metric)}
+            scored = {*self.data.scored_by(metric), *[REFERENCE] * (metric.name in self._reference_by)}
             able = [name for name in models if name in scored]
             if not able:
                 continue

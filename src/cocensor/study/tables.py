@@ -92,12 +92,13 @@ def _differences(evaluation: Evaluation, by: Metric, adjustment: str) -> Rows:
 
 
 def _ranks(evaluation: Evaluation, by: Metric, adjustment: str) -> Rows:
-    level, ranks = evaluation.data.level, standing(evaluation, by.name, adjustment).ranks
+    level, place = evaluation.data.level, standing(evaluation, by.name, adjustment)
+    ranks = place.ranks
     # The ranks that are left open by the intervals of differences from the others.
     open_to = ranks if evaluation.data.confidence_level is not None else ()
     low, high = dict.fromkeys(open_to, 1), dict.fromkeys(open_to, len(ranks))
     for a, b in combinations(open_to, 2):
-        better = evaluation.compare(a, b, by.name, adjustment).better(by.direction, level)
+        better = place.better(a, b)
         if better is not None:
             high[better] -= 1
             low[b if better == a else a] += 1

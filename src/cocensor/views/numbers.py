@@ -9,11 +9,11 @@ from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from cocensor._checks import FloatArray, escaped
+from cocensor._checks import escaped
 from cocensor._json import plain
 from cocensor.adjustments.whole import WholeSample
 from cocensor.data import Survival
@@ -31,12 +31,10 @@ from cocensor.study.scores import AdjustmentScores
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.grid import Grid
 from cocensor.study.tables import pairs_of
-from cocensor.views.text.evaluation import copula_in_words
+from cocensor.views.text.fits import copula_in_words
 
 _CALIBRATION = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
 _CURVES = ("curve_label", "profile_labels", "profile_style")
-# Of curves on a grid there are many: so many points of each, first and last among them, and significant digits.
-_POINTS, _DIGITS = 41, 4
 
 
 def as_json(numbers: dict[str, Any]) -> str:
@@ -306,9 +304,7 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
         "families": grid.lines,
         "taus": grid.points,
         "statement": sensitivity.statement,
-        "verdict": sensitivity.verdict.to_dict(),
         **_grid(grid),
-        **_curves_behind(grid),
         "hazard_ratios": {
             adjustment: {
                 family: [grid.hazard_ratio(family, tau, adjustment) for tau in grid.points]
@@ -316,7 +312,6 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
             }
             for adjustment, by_family in grid.answers.items()
         },
-        "stretches": _listed(grid, grid.stretches),
         "changes": _listed(grid, grid.changes),
         "after_dropout": after and {"lines": after.lines, "hazard_ratios": after.points, **_grid(after)},
         "plausible": asdict(sensitivity.plausible),
@@ -375,44 +370,6 @@ def _values(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
 def _best(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
     best = grid.best(metric, adjustment)
     return {line: [by_point.get(point, ()) for point in grid.points] for line, by_point in best.items()}
-
-
-def _curves_behind(grid: Grid) -> dict[str, Any]:
-    """Curves over time and behind values at one time, and what these run over, wherever on the grid."""
-    x: dict[str, Any] = {metric: {} for metric in grid.evaluation.metrics}
-    for lines in grid.answers.values():
-        for answer in [answer for line in lines.values() for answer in line.values()]:
-            for metric, values in answer.values.items():
-                for model, value in values.items():
-                    if value.profile is not None and model not in x[metric]:
-                        x[metric][model] = _rounded(value.profile.x)
-    return {
-        "profile_points": x,
-        "profiles": _by_adjustment(grid, partial(_curves, of="profile")),
-        "curve_times": _rounded(grid.evaluation.data.times),
-        "curves": _by_adjustment(grid, partial(_curves, of="curve")),
-    }
-
-
-def _curves(grid: Grid, metric: str, adjustment: str, of: Literal["curve", "profile"]) -> dict[str, Any]:
-    """By line and model, one curve at each point, over time or behind a value; null where there is none."""
-    numbers: dict[str, Any] = {}
-    for line, answers in grid.answers[adjustment].items():
-        for model in grid.evaluation.models:
-            values = {point: answer.values[metric].get(model) for point, answer in answers.items()}
-            drawn = {point: getattr(value, of, None) for point, value in values.items()}
-            curves = {point: _rounded(getattr(curve, "y", curve)) for point, curve in drawn.items()}
-            if any(curves.values()):
-                numbers.setdefault(line, {})[model] = [curves.get(point) for point in grid.points]
-    return numbers
-
-
-def _rounded(curve: FloatArray | None) -> list[float] | None:
-    """Some of the points of a curve, in a few digits; None where there is none."""
-    if curve is None:
-        return None
-    some = np.unique(np.linspace(0, curve.size - 1, min(curve.size, _POINTS)).round().astype(int))
-    return [float(f"{value:.{_DIGITS}g}") for value in curve[some].tolist()]
 
 
 def _errors(grid: Grid, metric: str, adjustment: str, minus: str | None = None) -> dict[str, Any]:

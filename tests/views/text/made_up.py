@@ -8,6 +8,7 @@ import numpy as np
 
 from cocensor.inference.estimates import Estimates
 from cocensor.metrics import MetricValue
+from cocensor.study.data import REFERENCE
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
@@ -29,16 +30,27 @@ def answer(found):
     return f"{found.lead} {found.along}"
 
 
-def made(evaluation, grid, scores, families=None, ipcw=None, error=None, plausible=(-0.2, 0.2), ratios=None):
+def made(
+    evaluation,
+    grid,
+    scores,
+    families=None,
+    ipcw=None,
+    error=None,
+    plausible=(-0.2, 0.2),
+    ratios=None,
+    reference=None,
+):
     """An evaluation and a sensitivity analysis: scores of the table by model, on the grid by family, τ and model.
 
     ``error`` is the standard error of each score, or a dict of them by model, NaN for no interval; None asks for no
-    intervals. ``ratios`` are scores by line, hazard ratio after dropout and model.
+    intervals. ``ratios`` are scores by line, hazard ratio after dropout and model. ``reference`` is the score of the
+    reference curve, without error.
     """
     models = list(grid[next(iter(grid))][1])
     by_name = {"ipcw": ipcw or scores, "imputation": scores}
     results = {
-        name: scored(evaluation.results[name], each, error)
+        name: scored(evaluation.results[name], each, error, reference=reference)
         for name, each in by_name.items()
         if name in evaluation.results
     }
@@ -55,19 +67,19 @@ def made(evaluation, grid, scores, families=None, ipcw=None, error=None, plausib
         benchmarks = evaluation.benchmarks()
     after = None
     if ratios is not None:
-        after = Grid(changed, "hazard_ratio", *_lines(results["imputation"], ratios, error), {})
-    lines, taus, answers = _lines(results["imputation"], grid, error)
+        after = Grid(changed, "hazard_ratio", *_lines(results["imputation"], ratios, error, reference), {})
+    lines, taus, answers = _lines(results["imputation"], grid, error, reference)
     unknown = benchmarks or ValueError("covariates do not tell.")
     held = PlausibleRange.of(evaluation, unknown, plausible)
     over_tau = Grid(changed, "tau", families or lines, taus, answers, {})
     return changed, Sensitivity(changed, over_tau, after, held, benchmarks)
 
 
-def _lines(base, grid, error):
+def _lines(base, grid, error, reference):
     """Lines, points and answers of a grid."""
     answers = {
         line: {
-            point: scored(base, {model: scores[k] for model, scores in by_model.items()}, error, k)
+            point: scored(base, {model: scores[k] for model, scores in by_model.items()}, error, k, reference)
             for k, point in enumerate(points)
         }
         for line, (points, by_model) in grid.items()
@@ -76,7 +88,7 @@ def _lines(base, grid, error):
     return tuple(grid), points, {"imputation": answers}
 
 
-def scored(result, scores, error, k=0):
+def scored(result, scores, error, k=0, reference=None):
     """An answer; errors at points of the grid with another ``k`` are independent, "twin" shares those of "a"."""
     known = {model: score for model, score in scores.items() if score is not None}
     values = {"ibs": {model: MetricValue(score) for model, score in known.items()}}
@@ -88,8 +100,15 @@ def scored(result, scores, error, k=0):
         rows[ROWS[model], column] = errors[model]
     unknown = {model: "nobody knows." for model in known if np.isnan(errors[model])}
     rows[:, [model in unknown for model in known]] = np.nan
-    estimates = Estimates(tuple(known), np.array(list(known.values())), rows, missing=unknown)
-    batches = np.concatenate([np.zeros((k * len(ROWS), len(known))), rows])
+    names, numbers = tuple(known), list(known.values())
+    if reference is not None:
+        names, numbers, rows = (
+            (*names, REFERENCE),
+            [*numbers, reference],
+            np.column_stack([rows, 0.0 * rows[:, 0]]),
+        )
+    estimates = Estimates(names, np.array(numbers), rows, missing=unknown)
+    batches = np.concatenate([np.zeros((k * len(ROWS), rows.shape[1])), rows])
     return replace(result, values=values, errors={"ibs": estimates}, batches={"ibs": batches})
 
 

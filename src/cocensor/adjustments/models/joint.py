@@ -14,6 +14,7 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note, noted
+from cocensor._numerics import hazard_from_log
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.base import Adjustment, Fitted, assumed_copula, encoded
 from cocensor.adjustments.gradient import Functionals, Part
@@ -22,12 +23,12 @@ from cocensor.adjustments.models.hazard_ratio import check_reasons, geometric_me
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.weights import EventWeights, Modelled, NothingFitted, cut_where_unknown
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.copulas import Copula
+from cocensor.copulas import Copula, Independence
 from cocensor.data import Sample, Survival
 from cocensor.data.predictions import Predicted
 from cocensor.data.times import TimeGrid, shown_time
 from cocensor.estimators import CopulaGraphic
-from cocensor.joint.after_dropout import HazardRatio
+from cocensor.joint.after_dropout import HazardRatio, step_quantiles, tau_after_dropout
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.fit import JointProblem
@@ -39,6 +40,10 @@ from cocensor.warnings import HorizonWarning
 
 if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
+
+
+# As many subjects, at most, have the τ of a hazard ratio computed.
+_MOST_SUBJECTS = 2_000
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -151,6 +156,21 @@ class ImputationFromJoint(FittedJoint):
         independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
         joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
         return replace(self, adjustment=adjustment, joint=joint)
+
+    def tau_after_dropout(self, ratio: float) -> float:
+        """Return Kendall's τ given z, a mean over the subjects fitted to, by the margins at independence."""
+        problem = self.joint.problem
+        if problem is None:
+            return super().tau_after_dropout(ratio)
+        model = self.joint.with_copula(Independence()).needed
+        some = slice(None, None, -(-len(problem.design) // _MOST_SUBJECTS))
+        z = problem.design.matrix[some]
+        nodes = np.unique(step_quantiles(problem.y.time))
+        event, dropout = (
+            hazard_from_log(margin.of(z).at(nodes)(slice(None), slice(None)))
+            for margin in (model.event, model.dropout)
+        )
+        return float(tau_after_dropout(ratio, event, dropout).mean())
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Return a fit by case weights, with the same design."""

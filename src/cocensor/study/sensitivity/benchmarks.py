@@ -270,10 +270,8 @@ def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
     return effects * (belongs * scales / total).sum(axis=1)
 
 
-#: Without covariates that induce more, τ is held plausible up to here, on either side of 0.
+#: By default τ is held plausible up to here, on either side of 0.
 USUAL = 0.2
-# The plausible range goes to so many times what all covariates induce, and never beyond the second.
-_TIMES_TOGETHER, _MOST_RANGE = 3.0, 0.9
 _MOST_TIMES = 100.0
 
 
@@ -281,14 +279,13 @@ _MOST_TIMES = 100.0
 class PlausibleRange:
     r"""From which to which Kendall's τ the dependence that is left is held plausible.
 
-    By default :math:`|\tau| \le \max(0.2, 3 |\tau_x|)`, where :math:`\tau_x` (``together``) is what leaving out all
-    measured covariates would induce (:func:`cocensor.plausible_tau`). It is a convention, and no bound.
+    By default :math:`|\tau| \le 0.2`, whatever the covariates show: a convention, and no bound. What leaving out all
+    measured covariates would induce (``together``, by :func:`cocensor.plausible_tau`) is a benchmark beside it.
     """
 
     low: float
     high: float
-    #: Decided by the user; by measured covariates, where three times what they induce is more than 0.2; or by nobody.
-    origin: Literal["asked", "covariates", "default"]
+    origin: Literal["asked", "default"]
     #: Why covariates say nothing, and what is lacking, where none could.
     why: str | None = None
     lacking: Literal["covariates", "dropouts", "benchmarks"] | None = None
@@ -301,17 +298,16 @@ class PlausibleRange:
         benchmarks: CovariateBenchmarks | ValueError,
         stated: tuple[float, float] | None,
     ) -> PlausibleRange:
-        """Return the range given, that of measured covariates, or the default one; and why covariates say nothing."""
+        """Return the range given, or the default one; and what covariates say beside it, or why they say nothing."""
+        low, high = stated or (-USUAL, USUAL)
+        origin: Literal["asked", "default"] = "asked" if stated else "default"
         if not isinstance(benchmarks, ValueError):
-            low, high = stated or benchmarks.range
-            wide: Literal["covariates", "default"] = "covariates" if high > USUAL else "default"
-            return cls(low, high, "asked" if stated else wide, together=benchmarks.together)
+            return cls(low, high, origin, together=benchmarks.together)
         samples = evaluation.data.samples
         lacking: Literal["covariates", "dropouts", "benchmarks"] = "covariates"
         if samples.x_test is not None:
             lacking = "benchmarks" if samples.y_test.dropout.any() else "dropouts"
-        low, high = stated or (-USUAL, USUAL)
-        return cls(low, high, "asked" if stated else "default", str(benchmarks), lacking)
+        return cls(low, high, origin, str(benchmarks), lacking)
 
 
 @dataclass(frozen=True)
@@ -411,12 +407,6 @@ class CovariateBenchmarks:
         return {float(tau): hidden_hazard_ratio(tau) for tau in taus}
 
     @property
-    def range(self) -> tuple[float, float]:
-        """±τ up to the larger of 0.2 and three times what all covariates together induce, and at most 0.9."""
-        end = min(max(USUAL, _TIMES_TOGETHER * abs(self.together)), _MOST_RANGE)
-        return -end, end
-
-    @property
     def statement(self) -> str:
         """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
         return view("text.sensitivity.plausible_tau_in_words")(self)
@@ -437,7 +427,7 @@ class CovariateBenchmarks:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        same = ("n", "confidence_level", "together", "together_interval", "aligned", "range", "statement")
+        same = ("n", "confidence_level", "together", "together_interval", "aligned", "statement")
         numbers = {name: getattr(self, name) for name in same} | {
             "events": self.n_events,
             "dropouts": self.n_dropouts,

@@ -21,7 +21,7 @@ from cocensor.inference.estimates import Estimate, Estimates
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named, metric_of
 from cocensor.study.plan import HAZARD_RATIO
-from cocensor.study.ranking import Standing, counted, rankable
+from cocensor.study.ranking import Standing, counted, margin_of, rankable
 from cocensor.study.scores import AdjustmentScores
 
 #: The line on which the hazard ratio of everybody moves.
@@ -131,7 +131,9 @@ class Grid:
         by, values = metric_of(self.evaluation, metric), self.values(line, point, metric, adjustment)
         scores = {model: values[model] for model in rankable(self.evaluation) if model in values}
         errors, level = self.errors(line, point, metric, adjustment), self.evaluation.data.confidence_level
-        return Standing(by, self.adjustment(adjustment), scores, () if errors is None else (errors,), level)
+        errors_here = () if errors is None else (errors,)
+        margin = margin_of(self.evaluation, by)
+        return Standing(by, self.adjustment(adjustment), scores, errors_here, level, margin)
 
     def compare(
         self,
@@ -280,6 +282,7 @@ class Grid:
         for name in models:
             check_choice(name, "model", self.evaluation.models)
         by, curves = metric_of(self.evaluation, metric).name, {}
+        margin = 0.0 if minus is None else margin_of(self.evaluation, metric_of(self.evaluation, metric))
         for line, answers in self._lines(adjustment).items():
             values, standard_errors = np.full((2, len(answers)), np.nan)
             for k, answer in enumerate(answers.values()):
@@ -289,7 +292,8 @@ class Grid:
                     spread = errors.standard_errors if minus is None else errors.apart.standard_errors
                     standard_errors[k] = spread[tuple(map(errors.names.index, models))]
             positions = np.array([self.position(point) for point in answers])
-            curves[line] = AxisCurve(positions, values, standard_errors, self.evaluation.data.level)
+            level = self.evaluation.data.level
+            curves[line] = AxisCurve(positions, values, standard_errors, level, margin)
         return curves
 
     def bands(

@@ -35,6 +35,8 @@ from cocensor.warnings import FitWarning, HorizonWarning, collected
 
 # The τ by default, in tenths: the first, where nothing below it is plausible, and the last.
 _FIRST_TENTH, _LAST_TENTH = -3, 9
+# The farthest hazard ratio after dropout that stands for an end of the plausible range, and its inverse.
+_FARTHEST = 10.0
 # The most groups whose hazard ratio moves alone.
 _MOST_GROUPS = 12
 Kind = Literal["estimate", "interval"]
@@ -79,7 +81,7 @@ class Sensitivity:
         Scores along the hazard ratio after dropout, of all and by reason or group; None where that was not wanted or
         no adjustment takes it.
     plausible : PlausibleRange
-        The τ that are held plausible: as given, or by the measured covariates.
+        The τ that are held plausible: as given, or from −0.2 to 0.2.
     benchmarks : CovariateBenchmarks or None
         Measured covariates as benchmarks of τ; None where none can be one.
 
@@ -173,7 +175,10 @@ class Sensitivity:
         return view("plots.CurveDisplay").from_differences(self, reference, line=line).plot(ax=ax)
 
     def __repr__(self) -> str:
-        return escaped(view("text.sensitivity.sensitivity_as_text")(self))
+        return escaped(view("text.terminal.sensitivity_as_text")(self))
+
+    def _repr_html_(self) -> str:
+        return escaped(view("html.notebook.sensitivity_as_html")(self))
 
 
 def multiple(benchmarks: CovariateBenchmarks | None, tau: float) -> float:
@@ -214,8 +219,9 @@ def sensitivity(
         measured = error
     plausible = PlausibleRange.of(evaluation, measured, plan.plausible)
     taus = default_taus(plausible) if plan.taus is None else plan.taus
-    ratios, lines, unnamed = RATIOS if plan.hazard_ratios is None else plan.hazard_ratios, RatioLines(), None
+    ratios, lines, unnamed = plan.hazard_ratios, RatioLines(), None
     if HAZARD_RATIO in plan.families:
+        ratios = ratios or default_ratios(evaluation, plausible)
         lines, unnamed = _ratio_lines(hazard_ratio_by, evaluation.data.samples, ratios)
     elif hazard_ratio_by is not None:
         check_has_ratios(plan.families, "hazard_ratio_by")
@@ -249,7 +255,8 @@ def sensitivity(
     if by_ratio:
         if unnamed is not None:
             without |= {(name, "reason"): unnamed.on(adjustment=name) for name in by_ratio}
-        over_ratio = Grid(evaluation, "hazard_ratio", tuple(lines), tuple(sorted(ratios)), by_ratio, without)
+        tried = tuple(sorted(ratios or ()))
+        over_ratio = Grid(evaluation, "hazard_ratio", tuple(lines), tried, by_ratio, without)
     elif lines:
         for name in varied:
             why = (note for (adjustment, _), note in without.items() if adjustment == name)
@@ -259,9 +266,33 @@ def sensitivity(
 
 
 def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
-    """Tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9."""
+    """Tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9, and both ends."""
     first = max(min(math.floor(10.0 * plausible.low), _FIRST_TENTH), -_LAST_TENTH)
-    return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
+    tenths = {round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1)}
+    return tuple(sorted(tenths | {plausible.low, plausible.high}))
+
+
+def default_ratios(evaluation: Evaluation, plausible: PlausibleRange) -> tuple[float, ...]:
+    """0.5 to 5, and the hazard ratios that imply the ends of the plausible range, as far as from 0.1 to 10."""
+    from scipy.optimize import brentq  # late: it takes a moment
+
+    fits = [fitted for fitted, _ in evaluation.results[evaluation.primary].served]
+
+    def beyond(log_ratio: float, tau: float) -> float:
+        return float(np.mean([fitted.tau_after_dropout(math.exp(log_ratio)) for fitted in fits])) - tau
+
+    ratios, farthest = set(RATIOS), math.log(_FARTHEST)
+    for tau in (plausible.low, plausible.high):
+        side = math.copysign(farthest, tau)
+        at_end = beyond(side, tau)
+        if tau and np.isfinite(at_end):
+            reached = at_end * tau > 0
+            log_ratio = float(brentq(lambda at, tau=tau: beyond(at, tau), 0.0, side)) if reached else side
+            # Rounded towards 1, so that the τ stays within the range.
+            digits = 2 - math.floor(log_ratio / math.log(10.0))
+            step = math.floor if tau > 0 else math.ceil
+            ratios.add(step(math.exp(log_ratio) * 10.0**digits + (1e-9 if tau > 0 else -1e-9)) / 10.0**digits)
+    return tuple(sorted(ratios))
 
 
 def _settled(

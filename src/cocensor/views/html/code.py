@@ -32,6 +32,7 @@ def code(report: Report) -> str:
         "true_times": evaluation.truth is not None and "true_times",
         "time_name": axis.name is not None and repr(axis.name),
         "time_unit": axis.unit is not None and repr(axis.unit),
+        "margin": evaluation.plan.margin is not None and repr(evaluation.plan.margin),
     }
     positional, call = ["models", "y_test"], "cc.evaluate("
     if covariates != "all" or samples.x_test is not None:
@@ -103,26 +104,14 @@ def _sensitivity(sensitivity: Sensitivity) -> list[str]:
 
 
 def _analyses(report: Report) -> list[str]:
-    """The calls of what is shown beside the scores, and the one that writes the page."""
-    evaluation, lines, arguments = report.evaluation, list[str](), list[str]()
+    """The sensitivity analysis, and the call that writes the page."""
+    lines, arguments = list[str](), list[str]()
     if report.sensitivity is not None:
         lines = _sensitivity(report.sensitivity)
         arguments.append("sensitivity=sensitivity")
-    has_hint = report.hint is not None and evaluation.data.assumed.hint is None
-    if report.survival is not None:  # it was made by full()
-        arguments += ["hint=True"] if has_hint or report.profile is not None else []
-        return [*lines, f'result.full({", ".join(arguments)}).to_html("report.html")']
-    if report.bounds:
-        calls = [
-            repr(by.name) if by.name in evaluation.metrics else f"{by.family!r}, at={by.at!r}"
-            for by in (bounds.metric for bounds in report.bounds)
-        ]
-        arguments.append(f"bounds=[{', '.join(f'result.bounds({call})' for call in calls)}]")
-    if report.benchmarks is not None and getattr(report.sensitivity, "benchmarks", None) is None:
-        arguments.append("benchmarks=result.benchmarks()")
-    arguments += ["hint=result.suggest_copula()"] if has_hint else []
-    shown = ", ".join(['"report.html"', *arguments])
-    return [*lines, f"result.to_html({shown})"]
+    if report.profile is not None:
+        arguments.append("hint=True")
+    return [*lines, f'result.full({", ".join(arguments)}).to_html("report.html")']
 
 
 def _metrics(evaluation: Evaluation) -> str:

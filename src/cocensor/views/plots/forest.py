@@ -19,6 +19,7 @@ from cocensor.study.lookup import metric_of, results_of
 from cocensor.study.ranking import standing
 from cocensor.study.scores import Score
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, induced_tau
+from cocensor.study.sensitivity.benchmarks import USUAL
 from cocensor.views.plots.panels import (
     at_least_one,
     draw_panels,
@@ -329,7 +330,7 @@ class ForestDisplay:
             ("shrunk for noise", _SHRUNKEN),
             ("multiples of the strongest", _TIMES),
         ]
-        return cls({"": panel}, legend, benchmarks.range)
+        return cls({"": panel}, legend, (-USUAL, USUAL))
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
         """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list."""

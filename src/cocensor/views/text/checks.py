@@ -7,6 +7,7 @@ from typing import Any
 from cocensor.study import Evaluation
 from cocensor.study.checks import Check
 from cocensor.study.ranking import rankable
+from cocensor.views.text.digits import minus
 from cocensor.views.text.names import BARE, Names, plural
 
 CHECK_FIRST = "Check this first"
@@ -23,7 +24,8 @@ _FINDINGS = {
     "negative_skills": f"{{whose}} negative ({{span}}): {_CURVE} With the opposite event flag it would not be.",
     "against_outcome": "It runs against the outcome: its concordance is {concordance:.2f} (upper limit "
     "{upper_limit:.2f}), and ½ is chance.",
-    "no_better": "It {is_no_better} than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
+    "worse": "It is worse than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
+    "no_better": "It may be no better than Kaplan–Meier, one curve for all subjects: its skill is {skill}{interval}.",
 }
 # The likely cause, and what to do.
 _CAUSES = {
@@ -72,11 +74,10 @@ def _finding(check: Check) -> str:
             template, skills = "negative_skills", values["skills"]
             values["span"] = " to ".join(dict.fromkeys((_percent(skills[0]), _percent(skills[-1]))))
             values["whose"] = f"The skill of {'every model' if len(skills) > 1 else 'the model'} is"
-        case "no_better":
-            values["is_no_better"] = "is worse" if values["is_worse"] else "may be no better"
+        case "no_better" | "worse":
             if "interval" in values:
                 low, high = values["interval"]
-                values["interval"] = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
+                values["interval"] = f" (95% CI {_percent(low)} to {_percent(high)})"
             values.setdefault("interval", "")
     return _FINDINGS[template].format(**values)
 
@@ -91,15 +92,18 @@ def _cause(check: Check) -> str:
     return _CAUSES[cause].format(**values)
 
 
-def _percent(skill: float, sign: str = " %") -> str:
+def _percent(skill: float) -> str:
     """In percent, with as many digits as show whether it is above or below 0."""
-    return f"{100 * skill:z.0f}{sign}" if abs(skill) >= 0.01 else f"{100 * skill:z.1f}{sign}"
+    return minus(f"{100 * skill:z.0f}%" if abs(skill) >= 0.01 else f"{100 * skill:z.1f}%")
 
 
-def checks_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
-    """A line for all models that have checks of one cause, and for each check about all; remarks come last."""
+def checks_in_words(evaluation: Evaluation, names: Names = BARE, but: str = "") -> list[str]:
+    """A line for all models that have checks of one cause, and for each check about all; remarks come last.
+
+    Checks of one code may be left out, ``but`` these.
+    """
     alike: dict[tuple[Any, ...], list[Check]] = {}
-    for place, check in enumerate(evaluation.checks):
+    for place, check in enumerate(check for check in evaluation.checks if check.code != but):
         # What disqualifies all comes before what disqualifies some; remarks on all come after those on some.
         late = (check.model is None) != check.disqualifies
         cause = (place,) if check.model is None else _cause_of(check)

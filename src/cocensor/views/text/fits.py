@@ -10,7 +10,9 @@ import numpy as np
 from cocensor.joint import CopulaChoice, DependenceProfile
 from cocensor.joint.select import CUT
 from cocensor.study.data import SuggestedCopula
+from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import ImputationFit
+from cocensor.study.lookup import results_of
 from cocensor.views.text.names import BARE, Names, capital, copula_name
 from cocensor.views.text.notes import misfit_in_words
 
@@ -159,3 +161,25 @@ def _about_profile(profile: DependenceProfile) -> Iterator[str]:
         yield (
             f"{differs} A penalty on θ, which is not part of this likelihood, shrinks it towards independence."
         )
+
+
+def joint_fit(evaluation: Evaluation) -> ImputationFit | None:
+    """The fit of the joint model of the primary adjustment, or of the first that has one."""
+    first = [results_of(evaluation), *evaluation.results.values()]
+    return next((scores.imputation_fit for scores in first if scores.imputation_fit is not None), None)
+
+
+def copula_in_words(evaluation: Evaluation) -> str:
+    """The assumption on event and dropout that adjustments by name make."""
+    assumed, results = evaluation.data.assumed, evaluation.results.values()
+    if assumed.origin == "unused":
+        own = any(scores.adjustment.rests_on_copula for scores in results)
+        return "adjustments have copulas of their own" if own else "no copula is assumed"
+    if assumed.copula.is_independence:
+        imputed = any(scores.fits and "predictions" in scores.adjustment.needs for scores in results)
+        given = " given the predictions and any covariates" if imputed else ""
+        copula = f"event and dropout are assumed independent{given}"
+    else:
+        copula = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
+    origin = {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}
+    return copula + origin.get(assumed.origin, "")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isfinite
 
-from cocensor._checks import escaped
 from cocensor.study import Evaluation
-from cocensor.study.ranking import rankable, standing
-from cocensor.study.report import Report
+from cocensor.study.ranking import standing
 from cocensor.study.sensitivity import Bound, Bounds, CovariateBenchmarks, Sensitivity
 from cocensor.study.sensitivity.bounds import has_bounds
-from cocensor.views.text.checks import nothing_to_rank
-from cocensor.views.text.digits import decimals, from_to, level_in_words, number
+from cocensor.views.text.digits import decimals, level_in_words, number, tau_in_words
 from cocensor.views.text.names import BARE, Names, listed, plural, quoted
-from cocensor.views.text.verdict import ratios_in_words, sentences
+from cocensor.views.text.verdict import verdict_in_words
 
 # A τ that many sensitivity analyses come to.
 _EXAMPLE = 0.3
@@ -22,51 +19,20 @@ _TINY = 0.005
 _NOTHING_OPEN = "Dropouts leave nothing open."
 
 
-def sensitivity_as_text(sensitivity: Sensitivity) -> str:
-    """A sensitivity analysis for a terminal."""
-    grid = sensitivity.over_tau
-    taus = from_to(min(grid.points), max(grid.points))
-    labels = listed([quoted(sensitivity.evaluation, name) for name in grid.answers])
-    over = f"Sensitivity of {labels} over {', '.join(grid.lines)}; τ {taus}."
-    lines = [over, *_sentences(sensitivity), ratios_in_words(sensitivity.verdict.over_ratios)]
-    return "\n".join(filter(None, lines))
-
-
 def sensitivity_in_words(sensitivity: Sensitivity) -> str:
     """The verdict over τ, by the primary adjustment and the first metric."""
-    return " ".join(filter(None, _sentences(sensitivity)))
+    return " ".join([*silent_in_words(sensitivity), verdict_in_words(sensitivity.verdict)])
 
 
-def _sentences(sensitivity: Sensitivity) -> Iterator[str]:
-    evaluation, grid, verdict = sensitivity.evaluation, sensitivity.over_tau, sensitivity.verdict
-    label = quoted(evaluation, grid.primary)
+def silent_in_words(sensitivity: Sensitivity) -> list[str]:
+    """Why a grid says nothing, or nothing in some families."""
+    grid, verdict = sensitivity.over_tau, sensitivity.verdict
+    label = quoted(sensitivity.evaluation, grid.primary)
     if not grid.leaders():
-        yield f"By {label} there is no {verdict.standing.metric.label} at any point of the grid."
-    elif not verdict.tried:
-        yield f"The grid is of {label}, which no verdict counts."
-    elif not evaluation.data.anybody_left:
-        yield "Nobody dropped out: there is no dependence to vary."
-    elif not rankable(evaluation):
-        yield nothing_to_rank(evaluation, BARE)
-    else:
-        yield from sentences(verdict)
-        if verdict.silent:
-            yield f"Under {BARE.families(verdict.silent)} there is no answer."
-
-
-def beside_scores(report: Report) -> list[str]:
-    """Lines for a terminal after the scores: what is certain, how far it holds, what is open, benchmarks."""
-    evaluation, bounds, covariates = report.evaluation, report.bounds_by(), report.benchmarks
-    lines = [] if bounds is None else [certain_in_words(bounds)]
-    lines += [] if report.sensitivity is None else [sensitivity_as_text(report.sensitivity)]
-    if bounds is None and not has_bounds(evaluation.data.metrics[0]):
-        lines.append(why_no_bounds(evaluation))
-    elif bounds is not None:
-        lines.append(still_open_in_words(evaluation, bounds))
-    if covariates is not None:
-        cautions = [note.text for note in covariates.notes if note.kind == "caution"]
-        lines.append(" ".join([plausible_tau_in_words(covariates), *cautions]))
-    return [escaped(line) for line in lines if line]
+        return [f"By {label} there is no {verdict.standing.metric.label} at any point of the grid."]
+    if not verdict.stretches:
+        return [f"The grid is of {label}, which no verdict counts."]
+    return [f"Under {BARE.families(verdict.silent)} there is no answer."] if verdict.silent else []
 
 
 def why_no_bounds(evaluation: Evaluation) -> str:
@@ -205,7 +171,7 @@ def plausible_tau_in_words(benchmarks: CovariateBenchmarks, names: Names = BARE)
 
 
 def _tau(tau: float) -> str:
-    return f"τ = {tau:.2f}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
+    return f"τ = {tau_in_words(tau)}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
 
 
 def plausible_tau_as_text(benchmarks: CovariateBenchmarks) -> str:
