@@ -7,7 +7,6 @@ import cocensor as cc
 from cocensor.metrics.registry import metric_names
 from cocensor.study.ranking import counted
 from cocensor.study.report import Report
-from cocensor.views.text.evaluation import winners_in_words
 
 NEEDED = {"net_benefit": {"threshold": 0.3}, "ils": {"floor": 0.01}}
 METRICS = [cc.metric(name, **NEEDED.get(name, {})) for name in metric_names()]
@@ -60,7 +59,6 @@ def test_nothing_else_changes(both):
         counted(without),
         list(without.results),
     )
-    assert winners_in_words(known) == winners_in_words(without)
     assert known.verdict.to_dict() == without.verdict.to_dict()
     assert "truth" not in known.sensitivity(families="clayton", taus=[0.0, 0.2]).over_tau.answers
     assert without.truth is None

@@ -78,9 +78,7 @@ def test_a_lead_that_holds_all_over_the_plausible_range_is_settled(two):
     found = verdict(two, line([0.2] * 4))
     assert (found.state, found.leader, found.beaten) == ("settled", "a", ("b",))
     assert (found.tied, found.behind, found.unscored) == ((), (), ())
-    assert (found.reach.low, found.reach.high, found.robustness) == (None, None, None)
-    assert found.is_covered
-    assert found.holds_in_plausible
+    assert (found.robustness, found.unanswered) == (None, 0)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,6 @@ def test_a_lead_that_holds_all_over_the_plausible_range_is_settled(two):
 def test_a_lead_that_does_not_is_settled_at_independence(two, b, plausible):
     found = verdict(two, line(b), plausible=plausible)
     assert (found.state, found.leader) == ("settled_at_independence", "a")
-    assert not (found.is_covered and found.holds_in_plausible)
 
 
 def test_a_point_without_an_answer_prevents_settled(two):
@@ -109,7 +106,7 @@ def test_a_point_without_an_answer_prevents_settled(two):
     gap = {"frank": (TAUS, {"a": [0.1] * 4, "b": [0.2, 0.2, None, 0.2]})}
     assert verdict(two, gap).state == "settled_at_independence"
     between = verdict(two, whole, plausible=(-0.2, 0.4))
-    assert (between.state, between.holds_in_plausible) == ("settled_at_independence", True)
+    assert (between.state, between.unanswered) == ("settled_at_independence", 1)
 
 
 def test_every_family_and_every_hazard_ratio_of_the_range_must_agree(two):
@@ -213,8 +210,7 @@ def test_who_is_worse_than_kaplan_meier_is_never_best(two):
 def test_without_a_sensitivity_analysis_a_lead_is_settled_at_independence_at_most(two):
     found = alone(two, A_FIRST)
     assert (found.state, found.leader, found.beaten) == ("settled_at_independence", "a", ("b",))
-    assert (found.plausible, found.reach, found.tried, found.stretches) == (None, None, (), ())
-    assert (found.covered, found.robustness, found.over_ratios) == (None, None, None)
+    assert (found.plausible, found.robustness, found.stretches, found.courses) == (None, None, (), ())
 
 
 def test_models_that_are_nowhere_told_apart_tie(two):
@@ -272,8 +268,10 @@ def test_where_higher_is_better_the_highest_leads(two):
 
     greater = replace(two, data=replace(two.data, metrics=(Reversed(),)))
     found = verdict(greater, line([0.0, 0.0, 0.1, 0.2]), {"a": 0.1, "b": 0.0})
-    assert (found.leader, found.beaten, found.over_tau.next_leader(1).models) == ("a", ("b",), ("b",))
-    assert found.reach.high.at == pytest.approx(LOST, rel=1e-5)
+    assert (found.leader, found.beaten, found.stretches[-1].models) == ("a", ("b",), ("b",))
+    assert found.robustness.tau == pytest.approx(LOST, rel=1e-5)
+    [course] = found.courses
+    assert (course.first, course.second, course.curve.values[1]) == ("a", "b", pytest.approx(0.1))
 
 
 def test_where_all_are_disqualified_there_is_no_usable_model(two):
@@ -298,31 +296,18 @@ def test_a_model_without_a_score_is_named(two):
         assert (found.leader, found.beaten, found.unscored) == ("a", ("b",), ("c",))
 
 
-def test_one_model_alone_leads_nobody_and_has_the_span_of_its_score(two):
-    taus = (0.0, 0.2, 0.8)
-    found = verdict(two, {"frank": (taus, {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1}, plausible=(-0.2, 0.2))
-    assert (found.state, found.leader, found.tied) == ("not_settled", None, ())
-    assert found.spans["grid"][:2] == pytest.approx((0.1, 0.2))
-    assert found.spans["plausible"][:2] == pytest.approx((0.1, 0.12))  # to 0.2, which is half of it
-    reach = 1.959964 * ERROR
-    assert found.spans["grid"][2:] == pytest.approx((0.1 - reach, 0.2 + reach))
-    assert found.covered == (0.0, 0.2)
-    assert not found.is_covered
-
-
 # --- without intervals ----------------------------------------------------------------------------------------
 
 
 def test_without_intervals_scores_lead_and_nothing_is_settled(two):
     found = verdict(two, line([0.2, 0.2, 0.05, 0.05]), error=None)
     assert (found.state, found.leader, found.beaten, found.tied) == ("not_settled", "a", (), ())
-    # The last point of the grid where a has the best score.
-    assert (found.reach.high.at, found.reach.high.models, found.reach.high.by_interval) == (
-        0.0,
-        ("b",),
-        False,
-    )
-    assert found.reach.low is None
+    assert [(each.low, each.high, each.models) for each in found.stretches] == [
+        (-0.4, 0.0, ("a",)),
+        (0.4, 0.8, ("b",)),
+    ]
+    assert {zone.kind for zone in found.courses[0].zones} == {"unknown"}
+    assert found.courses[0].turn == pytest.approx(0.4 / 1.5)
     assert found.robustness is None
     equal = verdict(two, line([0.1] * 4), {"a": 0.1, "b": 0.1}, error=None)
     assert (equal.state, equal.leader, equal.tied) == ("not_settled", None, ("a", "b"))
@@ -358,23 +343,27 @@ def test_ranges_of_ranks_hold_what_the_data_leave_open(two):
 
 
 @pytest.mark.parametrize(
-    ("b", "low", "high"),
+    ("b", "zones"),
     [
-        ([0.2, 0.2, 0.1, 0.1], None, LOST),
-        ([0.1, 0.2, 0.2, 0.2], -LOST, None),
-        ([0.1, 0.2, 0.1, 0.1], -LOST, LOST),
+        ([0.2] * 4, [(-0.4, 0.8, "a")]),
+        ([0.2, 0.2, 0.1, 0.1], [(-0.4, LOST, "a"), (LOST, 0.8, None)]),
+        ([0.1, 0.2, 0.2, 0.2], [(-0.4, -LOST, None), (-LOST, 0.8, "a")]),
+        ([0.2, 0.2, 0.2, 0.0], [(-0.4, 0.6 - 0.2 * APART / 0.1, "a")]),
     ],
 )
-def test_a_lead_reaches_both_ways_to_where_the_interval_holds_0(two, b, low, high):
-    found = verdict(two, line(b))
-    ends = [None if limit is None else limit.at for limit in found.reach]
-    assert ends == [None if end is None else pytest.approx(end, rel=1e-5) for end in (low, high)]
-    for limit in found.reach.limits:
-        assert (limit.line, limit.models, limit.other_lines) == ("frank", ("a", "b"), False)
-        assert not limit.is_silent
-        assert limit.multiple == pytest.approx(two.benchmarks().multiple_for(limit.at))
-    assert found.reach.holds(0.0)
-    assert not any(found.reach.holds(limit.at * 1.01) for limit in found.reach.limits)
+def test_zones_end_where_the_interval_of_the_difference_reaches_0(two, b, zones):
+    [course] = verdict(two, line(b)).courses
+    for zone, (low, high, model) in zip(course.zones, zones, strict=False):
+        assert (zone.low, zone.high) == pytest.approx((low, high), rel=1e-5)
+        assert (zone.kind, zone.model) == ("better" if model else "undecided", model)
+    if b[-1] == 0.0:  # from 0.1 at 0.4 to -0.1 at 0.8
+        lost, won = (0.6 - 0.2 * APART / 0.1, 0.6 + 0.2 * APART / 0.1)
+        assert [(zone.kind, zone.model) for zone in course.zones[1:]] == [
+            ("undecided", None),
+            ("better", "b"),
+        ]
+        assert (course.zones[1].low, course.zones[1].high) == pytest.approx((lost, won), rel=1e-5)
+        assert course.turn == pytest.approx(0.6)
 
 
 def with_ratios(sensitivity, ratio):
@@ -404,29 +393,24 @@ def test_robustness_is_where_a_lead_is_lost_first_as_tau_and_as_hazard_ratio(two
     assert below.tau == pytest.approx(-LOST, rel=1e-5)
 
 
-def test_beyond_its_reach_another_may_be_best_and_then_leads(two):
-    found = verdict(two, line([0.2, 0.2, 0.12, 0.05]))
-    assert found.reach.high.models == ("a", "b")
-    assert [each.models for each in found.over_tau.after(1, found.reach.high.at)] == [("a", "b"), ("b",)]
-    leads = found.over_tau.next_leader(1)
-    assert (leads.low, leads.high, leads.models) == (0.8, 0.8, ("b",))
-    assert found.over_tau.next_leader(-1) is None
+def test_the_most_serious_rival_comes_first(two):
+    taus, scores = (0.0, 0.4, 0.8), {"a": 0.1, "b": 0.2, "c": 0.2, "d": 0.3}
+    lines = {"a": [0.1] * 3, "b": [0.2, 0.2, 0.1], "c": [0.2, 0.1, 0.1], "d": [0.3] * 3}
+    found = verdict(two, {"frank": (taus, lines)}, scores, plausible=(0.0, 0.4))
+    assert [(course.first, course.second) for course in found.courses] == [("a", "c"), ("a", "b"), ("a", "d")]
+    assert (found.robustness.against, found.robustness.tau) == ("c", pytest.approx(LOST, rel=1e-5))
+    assert [[zone.model for zone in course.in_plausible] for course in found.courses] == [
+        ["a", None],
+        ["a"],
+        ["a"],
+    ]
 
 
 def test_of_several_families_the_first_to_lose_the_lead_counts(two):
     lines = line([0.2, 0.2, 0.18, 0.1]) | line([0.2, 0.2, 0.1, 0.1], family="joe")
-    found = verdict(two, lines).reach.high
-    assert (found.line, found.other_lines) == ("joe", True)
-    assert found.at == pytest.approx(LOST, rel=1e-5)
-
-
-def test_of_several_leads_the_least_counts(two):
-    taus, scores = (0.0, 0.4, 0.8), {"a": 0.1, "b": 0.11, "c": 0.2, "d": 0.2}
-    lines = {"a": [0.1] * 3, "b": [0.11] * 3, "c": [0.2] * 3, "d": [0.2, 0.14, 0.1]}
-    _, sensitivity = made(two, {"frank": (taus, lines)}, scores, error=ERROR)
-    found, pair = sensitivity.verdict, sensitivity.over_tau.pair
-    assert (found.tied, found.beaten, found.reach.high.models) == (("a", "b"), ("c", "d"), ("b", "d"))
-    assert found.reach.high.at == pair("b", "d").lead().lost_above < pair("a", "d").lead().lost_above
+    found = verdict(two, lines)
+    assert (found.robustness.family, found.courses[0].line) == ("joe", "joe")
+    assert found.robustness.tau == pytest.approx(LOST, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -439,32 +423,10 @@ def test_of_several_leads_the_least_counts(two):
 def test_another_leads_beyond_where_the_interval_at_that_point_leaves_out_0(two, far, leads):
     taus = (0.0, 0.4, 0.8)
     lines = {"frank": (taus, {"a": [0.1, 0.1, far], "b": [0.2, 0.12, 0.1]})}
-    leader = verdict(two, lines).over_tau.next_leader(1)
-    assert (leader is not None) == leads
+    assert (verdict(two, lines).stretches[-1].models == ("b",)) == leads
     other = {"joe": (taus, {"a": [0.1] * 3, "b": [0.2] * 3})}
-    assert verdict(two, lines | other).over_tau.next_leader(1) is None  # under one family alone
-
-
-def test_each_scale_has_the_family_that_loses_the_lead_first_on_it(two):
-    """Under Joe the lead is lost at a greater τ than under Clayton, but at a smaller hazard ratio."""
-    lines = line([0.2, 0.2, 0.1, 0.1], family="clayton") | line([0.2, 0.2, 0.12, 0.1], family="joe")
-    for end in (0.25, 0.4):
-        _, sensitivity = made(two, lines, A_FIRST, error=ERROR, plausible=(0.0, end))
-        steep = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau)).over_tau.answers["imputation"]
-        flatter = with_ratios(sensitivity, lambda tau: 1 + tau / 2).over_tau.answers["imputation"]
-        answers = {"imputation": {"clayton": steep["clayton"], "joe": flatter["joe"]}}
-        sensitivity = replace(sensitivity, over_tau=replace(sensitivity.over_tau, answers=answers))
-        found, pair = sensitivity.verdict, sensitivity.over_tau.pair("a", "b")
-        ends = {family: pair.lead(family).lost_above for family in ("clayton", "joe")}
-        assert found.reach.high.at == ends["clayton"] < ends["joe"]
-        ratio = sensitivity.over_tau.hazard_ratio("joe", ends["joe"])
-        assert (
-            found.reach.high.hazard_ratio
-            == ratio
-            < sensitivity.over_tau.hazard_ratio("clayton", ends["clayton"])
-        )
-        # Within the plausible range on both scales, or beyond it on both.
-        assert (found.plausible_ratios[1] < ratio) == (end < found.reach.high.at)
+    last = verdict(two, lines | other).stretches[-1]
+    assert ("a" in last.models, last.agreed) == (True, False)  # under one family alone
 
 
 def test_robustness_is_the_first_of_the_tipping_points(two):
@@ -479,14 +441,18 @@ def test_robustness_is_the_first_of_the_tipping_points(two):
 @pytest.mark.parametrize(("taus", "start"), [((0.3, 0.6, 0.9), 0.3), ((-0.9, -0.6, -0.3), -0.3)])
 def test_a_grid_that_does_not_reach_independence_starts_where_it_comes_nearest(two, taus, start):
     found = verdict(two, line([0.2] * 3, taus=taus), plausible=(-0.2, 0.2))
-    assert (found.assumption.tau, found.over_tau.start, found.covered) == (start, start, None)
+    assert (found.assumption.tau, found.courses[0].start, found.courses[0].plausible) == (start, start, None)
+    assert found.unanswered == 2  # both ends of the range
 
 
 def test_where_an_interval_is_missing_beyond_nothing_is_lost(two):
     grid = {"frank": (TAUS, {"a": [0.1] * 4, "b": [0.2, 0.2, 0.2, None]})}
     found = verdict(two, grid)
-    assert found.reach.high.is_silent
-    assert found.reach.high.at == pytest.approx(0.4)
+    [course] = found.courses
+    assert [(zone.kind, zone.high) for zone in course.zones] == [
+        ("better", pytest.approx(0.4)),
+        ("unknown", pytest.approx(0.8)),
+    ]
     assert found.robustness is None
     assert found.state == "settled"
 
@@ -498,18 +464,16 @@ def test_stretches_say_who_may_be_best_from_where_to_where_under_any_family(two)
         (-0.4, 0.0, ("a",), True),
         (0.4, 0.8, ("a", "b"), False),  # b under frank alone at 0.8, a under joe
     ]
-    assert found.tried == TAUS
     assert found.silent == ("gaussian",)
 
 
 def test_a_tie_may_be_decided_on_either_side(two):
     found = verdict(two, line([0.02, 0.11, 0.2, 0.2]), TIE, plausible=(-0.5, 0.5))
     assert (found.state, found.leader, found.tied) == ("not_settled", None, ("a", "b"))
-    assert [(limit.at, limit.models) for limit in found.reach] == [(0.0, ("b",)), (0.0, ("a",))]
-    assert [found.over_tau.after(way, 0.0)[0].models for way in (-1, 1)] == [("b",), ("a",)]
+    assert [zone.model for zone in found.courses[0].zones] == ["b", None, "a"]
+    assert [found.courses[0].outward(way)[0].model for way in (-1, 1)] == ["b", "a"]
     only_far = verdict(two, line([0.11, 0.11, 0.11, 0.2]), TIE)
-    assert (only_far.reach.low, only_far.reach.high.at) == (None, 0.4)
-    assert only_far.over_tau.after(1, 0.4)[0].low == 0.8
+    assert [zone.model for zone in only_far.courses[0].zones] == [None, "a"]
 
 
 def test_what_leads_away_from_independence_is_a_stretch_and_no_leader(two):
@@ -521,16 +485,16 @@ def test_what_leads_away_from_independence_is_a_stretch_and_no_leader(two):
     ]
 
 
-def test_the_plausible_range_is_that_of_the_analysis_and_its_ends_have_hazard_ratios(two):
+def test_the_plausible_range_is_that_of_the_analysis_and_points_have_hazard_ratios(two):
     _, sensitivity = made(two, line([0.2] * 4), A_FIRST, error=ERROR)
     found = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau)).verdict
     assert (found.plausible.low, found.plausible.high, found.plausible.origin) == (-0.2, 0.2, "asked")
-    halfway = (1.4 / 0.6) ** 0.5
-    assert found.plausible_ratios == pytest.approx((1 / halfway, halfway))
-    assert found.strongest_covariate == two.benchmarks().strongest.name
+    [course] = found.courses
+    assert course.plausible == (-0.2, 0.2)
+    assert course.ratio(0.4) == pytest.approx(1.4 / 0.6)
+    assert course.ratio(0.2) == pytest.approx((1.4 / 0.6) ** 0.5)  # its logarithm moves along a line
     wide = verdict(two, line([0.2] * 4), plausible=(-0.6, 0.6))
-    assert wide.plausible_ratios is None
-    assert wide.covered == (-0.4, 0.6)
+    assert wide.courses[0].plausible == (-0.4, 0.6)
 
 
 # --- what it is told under ------------------------------------------------------------------------------------
@@ -552,9 +516,9 @@ def test_with_a_given_copula_it_is_told_there_and_goes_outward_from_independence
     assert (found.assumption.tau, found.assumption.family) == (pytest.approx(0.3), "clayton")
     assert found.assumption.hazard_ratio == pytest.approx(1.3 / 0.7, rel=1e-6)
     assert found.standing.scores == scores
-    assert (found.leader, found.reach.high.at) == ("a", pytest.approx(LOST, rel=1e-5))
+    assert (found.leader, found.robustness.tau) == ("a", pytest.approx(LOST, rel=1e-5))
     other = verdict(given, line([0.11, 0.11, 0.2, 0.2]), scores)  # another answer at independence
-    assert (other.leader, other.reach, other.robustness) == ("a", None, None)
+    assert (other.leader, other.robustness) == ("a", None)
 
 
 def of_other(evaluation, sensitivity, name, **changes):
@@ -582,7 +546,7 @@ def test_a_grid_of_what_no_verdict_counts_does_not_say_how_far_one_holds(two):
     silent = cc.adjustment("dep", copula=cc.Clayton(1.0))
     assert not silent.counts_in_ranking
     found = of_other(evaluation, sensitivity, "dep", adjustment=silent).verdict
-    assert (found.adjustment, found.leader, found.tried, found.reach) == ("imputation", "a", (), None)
+    assert (found.adjustment, found.leader, found.stretches, found.courses) == ("imputation", "a", (), ())
 
 
 def test_every_metric_has_its_standing(evaluate):
@@ -603,27 +567,25 @@ def by_ratio(b, name="all"):
     return {name: (RATIOS, {"a": [0.1] * 4, "b": list(b)})}
 
 
-def test_over_hazard_ratios_a_lead_has_a_reach_of_its_own_by_line(two):
-    ratios = by_ratio([0.2] * 4) | by_ratio([0.2, 0.2, 0.1, 0.1], "ill")
-    found = verdict(two, line([0.2] * 4), ratios=ratios).over_ratios
-    everybody, ill = found.lines["all"], found.lines["ill"]
-    assert (everybody.start, everybody.standing.beaten, found.by_reason) == (1.0, ("b",), False)
-    assert everybody.tried == ill.tried == RATIOS
-    assert tuple(everybody.reach) == (None, None)
-    assert ill.reach.high.at == pytest.approx(2 ** (1 - APART / 0.1), rel=1e-5)  # in log ρ
-    assert ill.reach.low is None
+def test_over_hazard_ratios_a_course_runs_along_their_logarithm(two):
+    found = verdict(
+        two, line([0.2] * 4), ratios=by_ratio([0.2, 0.2, 0.1, 0.1]) | by_ratio([0.1] * 4, "moved away")
+    )
+    [course] = found.courses
+    assert (course.line, course.is_ratio, course.start, course.points) == ("all", True, 1.0, RATIOS)
+    lost = exp((1 - APART / 0.1) * log(2.0))
+    assert (course.at_start.low, course.at_start.high) == pytest.approx((0.5, lost), rel=1e-5)
+    assert course.tau(1.0) == 0
+    assert course.tau(2.0) == found.tau_of_ratio[2.0] > course.tau(lost) > 0
+    low, high = course.plausible
+    assert low == 0.5  # beyond which nothing was tried
+    assert high == 4.0 or course.tau(high) == pytest.approx(0.4)
 
 
-def test_over_hazard_ratios_a_tie_may_be_told_and_one_model_has_a_span(two):
-    tie = verdict(two, line([0.11] * 4), TIE, ratios=by_ratio([0.11, 0.11, 0.11, 0.2])).over_ratios.lines[
-        "all"
-    ]
-    assert (tie.reach.low, tie.reach.high.at, tie.after(1, 2.0)[0].models) == (None, 2.0, ("a",))
-    one = {"all": (RATIOS, {"a": [0.1, 0.12, 0.13, 0.15]})}
-    grid = {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}
-    assert verdict(two, grid, {"a": 0.1}, ratios=one).over_ratios.span[:2] == (0.1, 0.15)
+def test_without_several_ratios_a_course_runs_along_tau(two):
     only_one = {"all": ((1.0,), {"a": [0.1], "b": [0.2]})}
-    assert verdict(two, line([0.2] * 4), ratios=only_one).over_ratios is None
+    [course] = verdict(two, line([0.2] * 4), ratios=only_one).courses
+    assert (course.line, course.is_ratio) == ("frank", False)
 
 
 # --- as numbers and as words ----------------------------------------------------------------------------------

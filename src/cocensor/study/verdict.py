@@ -8,8 +8,6 @@ from itertools import combinations
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
-
 from cocensor._checks import escaped
 from cocensor._json import plain
 from cocensor._views import view
@@ -216,8 +214,8 @@ def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -
     verdict = Verdict("not_settled", assumption, place, reference, unscored, by_metric)
     points: list[Point | None] | None = None
     if sensitivity is not None and grid is not None and tells:
-        taus = tau_of_ratio(grid, sensitivity.over_ratio)
-        points = plausible_points(sensitivity, taus)
+        taus = sensitivity.tau_of_ratio
+        points = plausible_points(sensitivity)
         reference = {
             model: answer._replace(over_plausible=_over_plausible(points, model, answer.here))
             for model, answer in reference.items()
@@ -294,7 +292,7 @@ class Point(NamedTuple):
     standing: Standing
 
 
-def plausible_points(sensitivity: Sensitivity, tau_of_ratio: Mapping[float, float]) -> list[Point | None]:
+def plausible_points(sensitivity: Sensitivity) -> list[Point | None]:
     """Return all points of the plausible range; None for each without an answer, and for an end that is no point.
 
     The points of a family are those that it reaches. A hazard ratio after dropout belongs to the range if the τ that it
@@ -306,7 +304,11 @@ def plausible_points(sensitivity: Sensitivity, tau_of_ratio: Mapping[float, floa
     points: list[Point | None] = [None for end in (low, high) if end not in taus]
     wanted = [(grid, family, tau) for family in grid.lines for tau in taus if _reaches(family, tau)]
     if after is not None and ALL in after.lines:
-        ratios = (ratio for ratio in after.points if not _is_outside(tau_of_ratio.get(ratio, nan), low, high))
+        ratios = (
+            ratio
+            for ratio in after.points
+            if not _is_outside(sensitivity.tau_of_ratio.get(ratio, nan), low, high)
+        )
         wanted += [(after, ALL, ratio) for ratio in ratios]
     return points + [
         Point(*place, place[0].standing(*place[1:])) if place[0].values(*place[1:]) else None
@@ -334,17 +336,6 @@ def _over_plausible(points: Sequence[Point | None], model: str, here: Answer) ->
         errors = point.grid.errors(point.line, point.at, by.name)
         answers.add(beats_reference(errors, model, by, evaluation.data.level))
     return here if here == "no" or answers == {here} else "cannot tell"
-
-
-def tau_of_ratio(grid: Grid, after: Grid | None) -> dict[float, float]:
-    """Return Kendall's τ that each hazard ratio after dropout implies, a mean over the fits of the adjustment."""
-    if after is None:
-        return {}
-    fits = [fitted for fitted, _ in grid.evaluation.results[grid.primary].served]
-    return {
-        ratio: float(np.mean([fitted.tau_after_dropout(ratio) for fitted in fits])) if fits else nan
-        for ratio in after.points
-    }
 
 
 def _stretches(grid: Grid, place: Standing) -> tuple[Stretch, ...]:

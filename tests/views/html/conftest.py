@@ -135,8 +135,6 @@ def opened(browser, report):
         page.on("dialog", lambda dialog: (page.heard.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: page.asked.append(request.url))
         page.goto(at.as_uri())
-        if settings.get("java_script_enabled", True):
-            page.wait_for_selector("html[data-drawn]", state="attached")
         return page
 
     yield open_at

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -13,21 +12,16 @@ from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.views.text.headline import headline
+from cocensor.study.sensitivity.run import tau_of_ratio
+from cocensor.views.text.face import face
 from cocensor.views.text.names import ISOLATE
 
 ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5}
 
 
 def told(*made_up, **options):
-    """The headline by made-up scores; see ``made``."""
-    found = headline(Report(*made(*made_up, **options)))
-    return SimpleNamespace(**{part: plain(said) for part, said in vars(found).items()})
-
-
-def answer(found):
-    """The first paragraph of a headline: who is best, and how far that holds."""
-    return f"{found.lead} {found.along}"
+    """What a view shows first, by made-up scores; see ``made``."""
+    return face(Report(*made(*made_up, **options)))
 
 
 def made(
@@ -72,7 +66,9 @@ def made(
     unknown = benchmarks or ValueError("covariates do not tell.")
     held = PlausibleRange.of(evaluation, unknown, plausible)
     over_tau = Grid(changed, "tau", families or lines, taus, answers, {})
-    return changed, Sensitivity(changed, over_tau, after, held, benchmarks)
+    ratios_of = () if after is None else after.points
+    taus = {ratio: tau_of_ratio(evaluation, "imputation", ratio) for ratio in ratios_of}
+    return changed, Sensitivity(changed, over_tau, after, held, benchmarks, taus)
 
 
 def _lines(base, grid, error, reference):

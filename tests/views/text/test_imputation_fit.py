@@ -4,9 +4,7 @@ import numpy as np
 
 import cocensor as cc
 from cocensor.study.imputation_fit import FitCells
-from cocensor.study.report import Report
-from cocensor.views.text.fits import imputation_fit_in_words
-from cocensor.views.text.headline import headline
+from cocensor.views.text.fits import imputation_fit_in_words, joint_fit
 from cocensor.views.text.names import ISOLATE, ON_PAGE
 
 
@@ -60,10 +58,9 @@ def test_too_few_events_are_said():
     assert "too few" in few
 
 
-def test_the_first_screen_has_it_where_there_is_a_imputation_model(three, split, cox):
-    fit = three.results["imputation"].imputation_fit
-    assert headline(Report(three)).imputation_fit == imputation_fit_in_words(fit, ON_PAGE)
+def test_it_is_that_of_the_primary_adjustment_where_there_is_an_imputation_model(three, split, cox):
+    assert joint_fit(three) is three.results["imputation"].imputation_fit
     _, test = split
     usual = cc.evaluate({"a": cox(0)}, test.y, adjustments="ipcw", metrics="ibs")
     assert usual.results["ipcw"].imputation_fit is None
-    assert headline(Report(usual)).imputation_fit == ""
+    assert joint_fit(usual) is None

@@ -1,7 +1,7 @@
 import pytest
 
-from cocensor.views.text.evaluation import winners_in_words
 from cocensor.views.text.names import BARE, ON_PAGE, model_name
+from cocensor.views.text.verdict import conclusion
 from tests.views.text.made_up import made
 
 
@@ -16,10 +16,10 @@ def test_several_share_the_best_score():
     assert ON_PAGE.have_best_score(["א"]) == "\u2068א\u2069 has the best score"
 
 
-def test_the_ranking_of_the_page_isolates_names_and_says_the_same(three):
+def test_the_conclusion_of_the_page_isolates_names_and_says_the_same(three):
     evaluation, _ = made(
         three, {"frank": ((0.0,), {"a": [0.1], "b": [0.2]})}, {"a": 0.1, "b": 0.2}, error=0.01
     )
-    bare, isolated = (winners_in_words(evaluation, names=names) for names in (BARE, ON_PAGE))
+    bare, isolated = (conclusion(evaluation.verdict, names) for names in (BARE, ON_PAGE))
     assert "\u2068" in isolated
     assert isolated.replace("\u2068", "").replace("\u2069", "") == bare

@@ -162,7 +162,9 @@ class ImputationFromJoint(FittedJoint):
         problem = self.joint.problem
         if problem is None:
             return super().tau_after_dropout(ratio)
-        model = self.joint.with_copula(Independence()).needed
+        copula = self.adjustment.copula
+        independent = isinstance(copula, Copula) and copula.is_independence
+        model = (self.joint if independent else self.joint.with_copula(Independence())).needed
         some = slice(None, None, -(-len(problem.design) // _MOST_SUBJECTS))
         z = problem.design.matrix[some]
         nodes = np.unique(step_quantiles(problem.y.time))

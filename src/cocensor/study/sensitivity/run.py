@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import combinations
 from operator import methodcaller
@@ -84,6 +84,8 @@ class Sensitivity:
         The τ that are held plausible: as given, or from −0.2 to 0.2.
     benchmarks : CovariateBenchmarks or None
         Measured covariates as benchmarks of τ; None where none can be one.
+    tau_of_ratio : dict of float
+        Kendall's τ that each hazard ratio after dropout implies, by the fitted margins; NaN where it is not known.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Sensitivity:
     over_ratio: Grid | None
     plausible: PlausibleRange
     benchmarks: CovariateBenchmarks | None
+    tau_of_ratio: Mapping[float, float] = field(default_factory=dict)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -146,7 +149,7 @@ class Sensitivity:
 
     def tipping_table(self) -> Any:
         """One row per metric, adjustment, pair of models and tipping point; see :class:`TippingPoint`."""
-        names = [field.name for field in fields(TippingPoint)]
+        names = [own.name for own in fields(TippingPoint)]
         rows = [
             (metric, adjustment, a, b, *vars(tip).values())
             for metric in self.evaluation.metrics
@@ -262,7 +265,9 @@ def sensitivity(
             why = (note for (adjustment, _), note in without.items() if adjustment == name)
             missing[name, HAZARD_RATIO] = next(why, noted("no_hazard_ratio", adjustment=name))
     over_tau = Grid(evaluation, "tau", plan.copulas, taus, by_tau, missing)
-    return Sensitivity(evaluation, over_tau, over_ratio, plausible, benchmarks)
+    points = () if over_ratio is None else over_ratio.points
+    implied = {ratio: tau_of_ratio(evaluation, over_tau.primary, ratio) for ratio in points}
+    return Sensitivity(evaluation, over_tau, over_ratio, plausible, benchmarks, implied)
 
 
 def default_taus(plausible: PlausibleRange) -> tuple[float, ...]:
@@ -276,10 +281,8 @@ def default_ratios(evaluation: Evaluation, plausible: PlausibleRange) -> tuple[f
     """0.5 to 5, and the hazard ratios that imply the ends of the plausible range, as far as from 0.1 to 10."""
     from scipy.optimize import brentq  # late: it takes a moment
 
-    fits = [fitted for fitted, _ in evaluation.results[evaluation.primary].served]
-
     def beyond(log_ratio: float, tau: float) -> float:
-        return float(np.mean([fitted.tau_after_dropout(math.exp(log_ratio)) for fitted in fits])) - tau
+        return tau_of_ratio(evaluation, evaluation.primary, math.exp(log_ratio)) - tau
 
     ratios, farthest = set(RATIOS), math.log(_FARTHEST)
     for tau in (plausible.low, plausible.high):
@@ -293,6 +296,12 @@ def default_ratios(evaluation: Evaluation, plausible: PlausibleRange) -> tuple[f
             step = math.floor if tau > 0 else math.ceil
             ratios.add(step(math.exp(log_ratio) * 10.0**digits + (1e-9 if tau > 0 else -1e-9)) / 10.0**digits)
     return tuple(sorted(ratios))
+
+
+def tau_of_ratio(evaluation: Evaluation, adjustment: str, ratio: float) -> float:
+    """Return Kendall's τ that a hazard ratio after dropout implies, a mean over the fits; NaN where it is not known."""
+    fits = [fitted for fitted, _ in evaluation.results[adjustment].served]
+    return float(np.mean([fitted.tau_after_dropout(ratio) for fitted in fits])) if fits else math.nan
 
 
 def _settled(

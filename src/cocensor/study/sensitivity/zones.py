@@ -218,8 +218,11 @@ def _course(
         point: (taus.get(point, nan), point) if grid.is_of_ratios else (point, grid.hazard_ratio(line, point))
         for point in points
     }
-    within = [at for at in points if plausible[0] - _ROUNDING <= scales[at][0] <= plausible[1] + _ROUNDING]
-    ends = (within[0], within[-1]) if within else None
+    low, high = (float(np.interp(end, [scales[at][0] for at in points], positions)) for end in plausible)
+    covers = (
+        scales[points[0]][0] <= plausible[1] and plausible[0] <= scales[points[-1]][0]
+    )  # not where τ is unknown
+    ends = (grid.at_position(low), grid.at_position(high)) if covers else None
     return Course(first, second, grid.is_of_ratios, line, curve, points, grid.nearest(points), ends, scales)
 
 

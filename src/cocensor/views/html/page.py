@@ -21,6 +21,7 @@ from cocensor._checks import escaped
 from cocensor._files import check_path, write_whole
 from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
+from cocensor.study.lookup import imputation_among
 from cocensor.study.report import Report
 from cocensor.views.html import sections
 from cocensor.views.html.code import code
@@ -155,7 +156,15 @@ def _settings(evaluation: Evaluation) -> list[tuple[str, str]]:
         if isinstance(copula, Copula):
             text = text.replace(repr(copula), copula_name(copula))
         settings.append((scores.label, text))
-    return [*settings, *((metric.label, repr(metric)) for metric in evaluation.data.metrics)]
+    settings += [(metric.label, repr(metric)) for metric in evaluation.data.metrics]
+    if evaluation.data.covariates:
+        settings.append(("Covariates", ", ".join(evaluation.data.covariates)))
+    shared = imputation_among(
+        [scores.fitted for scores in evaluation.results.values() if scores.fitted is not None]
+    )
+    if shared is not None and shared.design is not None:
+        settings.append(("The imputation model conditions on", ", ".join(shared.design.names_of_effects)))
+    return settings
 
 
 def _provenance(report: Report) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ from cocensor.views.text.digits import decimals, level_in_words, number, ratio_i
 from cocensor.views.text.face import Face, limits_in_words
 from cocensor.views.text.names import BARE, ON_PAGE, capital
 from cocensor.views.text.sensitivity import bounds_in_words, pairs_from_leader
-from cocensor.views.text.verdict import zones_in_words
+from cocensor.views.text.verdict import conclusion, zones_in_words
 
 # So many models have a calibration curve each, so many covariates a row, and so many events precede an AUC.
 _MOST_MODELS, _MOST_COVARIATES, _LEAST_EVENTS = 6, 8, 10
@@ -68,7 +68,8 @@ def main_figure(report: Report, looks: Mapping[str, str], face: Face) -> Markup 
             if taus[0] <= tau <= taus[-1]:  # false where they are not known
                 marks.append((name, float(np.interp(tau, taus, course.curve.positions))))
     said = "; ".join(f"{where}: {what}" for where, what in zones_in_words(course))
-    return course_figure(course, looks, marks, f"{face.conclusion} {said}.", _level(evaluation), face.metric)
+    alt = f"{conclusion(verdict)} {said}."
+    return course_figure(course, looks, marks, alt, _level(evaluation), face.metric)
 
 
 def family_figures(sensitivity: Sensitivity, looks: Mapping[str, str]) -> list[Figure]:

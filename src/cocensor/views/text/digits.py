@@ -61,15 +61,6 @@ def with_interval(
     return f"{number(value, places)} ({what}{low} to {high})"
 
 
-def towards_zero(tau: float) -> str:
-    """A τ up to which something holds, rounded so that it does, to two decimals or the first digit that is not 0."""
-    places = 2
-    while abs(tau) + _ROUNDING < 10.0**-places and places < _MOST_DECIMALS:
-        places += 1
-    cut = floor(abs(tau) * 10.0**places + _ROUNDING) / 10.0**places
-    return f"{-cut if tau < 0 else cut:z.{places}f}".rstrip("0").rstrip(".")
-
-
 def ratio_in_words(ratio: float) -> str:
     """A ratio with two digits, or three where it is next to 1."""
     if ratio < _ONE_DIGIT:

@@ -14,13 +14,14 @@ from cocensor.study.sensitivity.zones import Course
 from cocensor.views.text.digits import ratio_in_words
 from cocensor.views.text.face import Face, Row, face
 from cocensor.views.text.fits import joint_fit
-from cocensor.views.text.names import BARE, shortened
+from cocensor.views.text.names import BARE, Names, in_a_line, shortened
 from cocensor.views.text.sensitivity import bounds_in_words, silent_in_words, why_no_bounds
 from cocensor.views.text.truth import truth_in_words
 from cocensor.views.text.verdict import KAPLAN_MEIER, against_others, hangs_on, zones_in_words
 
 # A line of a terminal, the lines of a screen, and the longest name of a model there.
 _WIDTH, _MOST_LINES, _LONGEST = 80, 20, 22
+_SHORT = Names(lambda name: shortened(in_a_line(name), _LONGEST))
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
@@ -49,10 +50,10 @@ def report_lines(
     others = list[list[str]]()
     if course is not None:
         lines += ["", _axis_in_words(course)]
-        zones = zones_in_words(course)
+        zones = zones_in_words(course, _SHORT)
         width = max(len(where) for where, _ in zones)
         lines += [f"  {where:<{width}}  {said}" for where, said in zones]
-        others = [_wrapped(text, "  ") for text in against_others(verdict)]
+        others = [_wrapped(text, "  ") for text in against_others(verdict, _SHORT)]
     truth = truth_in_words(report.evaluation, BARE, in_short=True)
     close = [
         *([""] if shown.warning else []),
@@ -62,7 +63,7 @@ def report_lines(
     for text in others:
         filled = [line for line in (*lines, *text, *close) if line]
         lines += text if len(filled) <= _MOST_LINES else []
-    for check in shown.checks:
+    for check in (*shown.checks, *_cautions(report.evaluation)):
         text = _wrapped(f"! {check}", "  ")
         filled = [line for line in (*lines, *close, *text) if line]
         close += text if len(filled) <= _MOST_LINES else []
@@ -70,6 +71,17 @@ def report_lines(
     empty = [k for k, line in enumerate([*lines, *close]) if not line]
     spare = set(empty[::-1][: max(len(lines) + len(close) - _MOST_LINES, 0)])
     return [line for k, line in enumerate([*lines, *close]) if k not in spare]
+
+
+def _cautions(evaluation: Evaluation) -> list[str]:
+    """What makes a result doubtful; an end of study that looks unmarked has its own warning."""
+    notes = [note for scores in evaluation.results.values() for note in scores.notes]
+    notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
+    return [
+        _note_with_subject(evaluation, note)
+        for note in notes
+        if note.kind in ("caution", "missing") and note.code != "unmarked_end"
+    ]
 
 
 def _axis_in_words(course: Course) -> str:
@@ -89,40 +101,37 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 def score_lines(shown: Face) -> list[str]:
     """The table of all models for a terminal."""
-    head = (
-        f"{shown.metric} ({shown.direction} is better)",
-        shown.level and f"{shown.level} CI",
-        "minus best",
-    )
-    wide = max(len(row.better_than_reference) for row in shown.rows) > len("cannot tell")
-    heads = ["", "score", head[1], head[2], f"{'>' if wide else 'better than'} {KAPLAN_MEIER}"]
-    cells = [
-        [_mark(row), row.score, row.interval, row.difference, row.better_than_reference] for row in shown.rows
-    ]
-    if shown.reference:
-        cells.append([f"  {KAPLAN_MEIER}", shown.reference, "", "", ""])
-    kept = [k for k in range(len(heads)) if k in (0, 1) or any(row[k] for row in cells)]
-    if any(row.truth for row in shown.rows):
-        heads.append("truth")
-        cells = [
-            [*row, true] for row, true in zip(cells, [*(row.truth for row in shown.rows), ""], strict=False)
-        ]
-        kept.append(len(heads) - 1)
-    rows = [[row[k] for k in kept] for row in (heads, *cells)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = [
-        "  ".join(
-            text.ljust(width) if k in (0, len(kept) - 1) else text.rjust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
     condition = f" {shown.assumption}" if shown.assumption else ""
-    return [*_wrapped(f"{head[0]}{condition}"), *aligned]
+    columns: dict[str, list[str]] = {
+        "": [_mark(row) for row in shown.rows],
+        "score": [row.score for row in shown.rows],
+        f"{shown.level} CI": [row.interval for row in shown.rows],
+        "minus best": [row.difference for row in shown.rows],
+        f"better than {KAPLAN_MEIER}": [row.better_than_reference for row in shown.rows],
+        "truth": [row.truth for row in shown.rows],
+    }
+    if shown.reference:
+        for head, cells in columns.items():
+            cells.append({"": f"  {KAPLAN_MEIER}", "score": shown.reference}.get(head, ""))
+    table = {head: cells for head, cells in columns.items() if any(cells)}
+    lines = _aligned(table)
+    if max(map(len, lines)) > _WIDTH:
+        lines = _aligned({head.replace("better than", ">"): cells for head, cells in table.items()})
+    return [*_wrapped(f"{shown.metric} ({shown.direction} is better){condition}"), *lines]
+
+
+def _aligned(table: dict[str, list[str]]) -> list[str]:
+    """Columns below their heads: names and words on the left, numbers on the right."""
+    aligned = []
+    for head, cells in table.items():
+        width = max(map(len, (head, *cells)))
+        left = not head or KAPLAN_MEIER in head
+        aligned.append([text.ljust(width) if left else text.rjust(width) for text in (head, *cells)])
+    return ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
 
 
 def _mark(row: Row) -> str:
-    return f"{'*' if row.is_best else ' '} {shortened(BARE.model(row.model), _LONGEST)}"
+    return f"{'*' if row.is_best else ' '} {_SHORT.model(row.model)}"
 
 
 def details(report: Report) -> list[str]:

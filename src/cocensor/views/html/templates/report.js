@@ -38,7 +38,7 @@ for (const svg of document.querySelectorAll("svg[data-tips]")) {
   svg.tabIndex = 0;
   svg.addEventListener("pointermove", nearest);
   svg.addEventListener("pointerdown", nearest);
-  svg.addEventListener("pointerleave", () => hide(svg));
+  svg.addEventListener("pointerleave", (event) => event.pointerType === "touch" || hide(svg));
   svg.addEventListener("blur", () => hide(svg));
   svg.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
