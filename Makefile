@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt
 PYTEST := -m pytest -n auto --dist worksteal
 EVERY := not slow and not site
 
-.PHONY: help demo test test-browser test-dask test-programs test-all test-oldest test-newest coverage lint format bench studies docs lock dist dist-check release-check vendor clean
+.PHONY: help demo test test-browser test-dask test-programs test-all test-oldest test-newest coverage lint format bench studies docs lock dist dist-check release-check clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,11 +89,8 @@ dist-check: dist  ## What they contain, and whether the wheel works in an enviro
 release-check: dist  ## All that a release needs, one line per check
 	$(BIN)/python -m tests.release all
 
-vendor:  ## Bundle the library that the report draws with, by Node.js
-	cd vendor && npm ci --no-audit --no-fund && node build.mjs
-
 clean:  ## Remove the environments and caches
-	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) $(NEWEST_VENV) $(LOCK_VENV) dist docs/_build docs/gallery docs/api/generated vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) $(NEWEST_VENV) $(LOCK_VENV) dist docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 # A stamp is older than what it depends on when the environment is stale.
 $(BIN)/python:

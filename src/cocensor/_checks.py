@@ -75,7 +75,7 @@ def near_miss(value: Any, choices: Sequence[Any]) -> str:
     """Words that ask whether one of some names was meant, where one is like it; else empty."""
     from difflib import get_close_matches  # late: it takes a moment
 
-    close = get_close_matches(str(value), [str(choice) for choice in choices], n=1, cutoff=0.7)
+    close = get_close_matches(str(value), [str(choice) for choice in choices], n=1, cutoff=0.75)
     return f" (did you mean {close[0]!r}?)" if close and close[0] != str(value) else ""
 
 

@@ -107,8 +107,9 @@ def test_an_option_changes_its_part_of_what_a_file_says_alone():
     saved = {"copula": clayton, "metrics": [ils, cc.metric("auc")], "sensitivity": {"taus": [0.0, 0.2]}}
     assert plan_under(saved, tau=0.3).copula == cc.Clayton.from_tau(0.3)
     assert plan_under(saved, copula="select").copula == "select"
-    assert plan_under(saved, floor=0.1).metrics == (cc.metric("ils", floor=0.1), cc.metric("auc"))
-    assert plan_under(saved, metrics="auc").metrics == (cc.metric("auc"),)
+    assert plan_under(saved, margin=0.1).metrics == (ils, cc.metric("auc"))
+    assert plan_under(saved, metrics="ils:0.1,auc").metrics == (cc.metric("ils", floor=0.1), cc.metric("auc"))
+    assert plan_under(saved, metrics="auc", margin=0.02).margin == 0.02
     found = plan_under(saved, plausible="0,0.1").sensitivity
     assert (found.taus, found.plausible) == ((0.0, 0.2), (0.0, 0.1))
     assert plan_under({"n_resamples": 9}, seed=3).seed == 3
@@ -127,7 +128,7 @@ def test_every_argument_of_a_plan_is_an_option_or_comes_with_the_inputs():
     arguments |= set(signature(type(cc.Plan.of().sensitivity).of).parameters) - {"adjustments"}
     of_a_file_alone = {"times"}  # a grid is too long for a command line
     with_inputs = {"covariates", "time_name", "time_unit", "sensitivity", "named"}
-    settings = {"tau", "floor", "threshold"}
+    settings = {"tau"}
     assert {each.name for each in fields(PlanOptions)} == arguments - of_a_file_alone - with_inputs | settings
 
 
@@ -169,7 +170,7 @@ def test_every_option_has_its_table():
     [command] = [each for name, each in typer.main.get_command(app).commands.items() if name == "evaluate"]
     groups = {group: {each.name for each in fields(group)} for group in (Inputs, PlanOptions, Outputs)}
     apart = {each.name for each in fields(StudyFile)}
-    assert {param.name for param in command.params} - {"help"} == apart.union(*groups.values())
+    assert {param.name for param in command.params} - {"help", "help_all"} == apart.union(*groups.values())
     assert apart == {"scheduler", "config", "save_config"}
 
 
@@ -235,7 +236,7 @@ def test_files_that_are_no_toml(study, content):
 
 def test_what_is_neither_given_nor_in_the_file_is_asked_for(study):
     refusal(run("evaluate", "--config", written(study, event=None)), "--event")
-    refusal(run("evaluate", "--config", study.folder / "none.toml"), "none.toml cannot be read")
+    refusal(run("evaluate", "--config", study.folder / "none.toml"), "none.toml is not there")
 
 
 def test_a_study_is_written_only_where_it_may_be(study):

@@ -8,17 +8,17 @@ from tests.cli.study import refusal, said
 @pytest.mark.parametrize(
     ("column", "value", "rule"),
     [
-        ("months", "", "no value in row 5"),
-        ("months", "NA", "no value in row 5"),
-        ("months", "soon", "numbers, but row 5 is 'soon'"),
-        ("died", "NA", "no value in row 5"),
-        ("died", "2", "1 and 0 (competing events are not supported), but row 5 is '2'"),
-        ("died", "yes", "1 and 0, but row 5 is 'yes'"),
-        ("age", "NA", "no value in row 5"),
-        ("stage", "NA", "no value in row 5"),
-        ("stage", " ", "no value in row 5"),
-        ("age", ".", "mostly numbers, but row 5 is '.'"),
-        ("age", "1,234", "mostly numbers, but row 5 is '1,234'"),
+        ("months", "", "no value in line 7"),
+        ("months", "NA", "no value in line 7"),
+        ("months", "soon", "numbers, but line 7 is 'soon'"),
+        ("died", "NA", "no value in line 7"),
+        ("died", "2", "1 and 0 (competing events are not supported), but line 7 is '2'"),
+        ("died", "yes", "1 and 0, but line 7 is 'yes'"),
+        ("age", "NA", "no value in line 7"),
+        ("stage", "NA", "no value in line 7"),
+        ("stage", " ", "no value in line 7"),
+        ("age", ".", "mostly numbers, but line 7 is '.'"),
+        ("age", "1,234", "mostly numbers, but line 7 is '1,234'"),
     ],
 )
 def test_values_that_are_refused(study, column, value, rule):
@@ -30,7 +30,7 @@ def test_values_that_are_refused(study, column, value, rule):
 
 def test_a_time_before_zero(study):
     study.train.assign(months=-1).to_csv(study.folder / "train.csv", index=False)
-    refusal(study.evaluate(), "train.csv: column 'months' must not be negative", "row 0 is -1")
+    refusal(study.evaluate(), "train.csv: column 'months' must not be negative", "line 2 is -1")
 
 
 def test_columns_that_are_not_there(study):
@@ -87,7 +87,7 @@ def test_texts_where_numbers_were_learnt(study):
     test.loc[3, "age"] = "old"
     test.to_csv(study.folder / "test.csv", index=False)
     refusal(
-        study.evaluate("--covariates", "age"), "test.csv: column 'age'", "mostly numbers", "row 3 is 'old'"
+        study.evaluate("--covariates", "age"), "test.csv: column 'age'", "mostly numbers", "line 5 is 'old'"
     )
     study.test.assign(age="old").to_csv(study.folder / "test.csv", index=False)
     refusal(

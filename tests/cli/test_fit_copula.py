@@ -76,7 +76,7 @@ def test_a_validation_part(study):
         (["--penalty", "-1"], ["penalty", "-1"]),
         (["--figure", "tau.gif"], ["--figure", ".png or .pdf or .svg", "tau.gif"]),
         (["--json", "none/tau.json"], ["--json", "folder", "none"]),
-        (["--validation", "other.csv"], ["other.csv", "No such file or directory"]),
+        (["--validation", "other.csv"], ["other.csv is not there"]),
         (["--covariates", "died"], ["--covariates", "--event", "'died'"]),
         (["--administrative", "ended"], ["train.csv has no column 'ended'"]),
     ],

@@ -63,7 +63,7 @@ def test_ids_that_look_alike_are_not_one(study, test, predicted, missing):
         study.evaluate(),
         "cox.csv",
         f"patient {missing} and 59 more",
-        "test.csv, row 0: predictions for another sample?",
+        "test.csv, line 2: predictions for another sample?",
     )
 
 
@@ -83,7 +83,7 @@ def test_texts_meet_the_integers_of_parquet(study, spelt):
 def test_texts_that_are_one_integer(study):
     study.test.assign(patient=["1", "01", *range(2, 60)]).to_csv(study.folder / "test.csv", index=False)
     study.predictions["cox"].assign(patient=range(60)).to_parquet(study.folder / "cox.parquet")
-    refusal(study.evaluate(cox="cox.parquet"), "test.csv: patient", "row 1 has 1 like row 0")
+    refusal(study.evaluate(cox="cox.parquet"), "test.csv: patient", "line 3 has 1 like line 2")
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_texts_that_are_one_integer(study):
     [
         (lambda f: f.iloc[1:], ["no row for patient 'p2-0' of"]),
         (lambda f: f.iloc[3:], ["no row for patient 'p2-0' and 2 more of"]),
-        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "p2-3")), ["row 4 has 'p2-3' like row 3"]),
-        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "")), ["'patient'", "row 4"]),
+        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "p2-3")), ["line 6 has 'p2-3' like line 5"]),
+        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "")), ["'patient'", "line 6"]),
         (lambda f: f.drop(columns="patient"), ["no column 'patient'", "'0', '0.5'"]),
     ],
 )
@@ -110,7 +110,7 @@ def test_an_id_that_only_the_test_sample_has(study):
 
 def test_predictions_for_nobody(study):
     study.test.iloc[2:].to_csv(study.folder / "test.csv", index=False)
-    refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, row 0, not in", "test.csv")
+    refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, line 2, not in", "test.csv")
 
 
 def by_time(study, name="cox"):
@@ -272,10 +272,10 @@ def test_predictions_at_time_zero_only(study):
 @pytest.mark.parametrize(
     ("value", "parts"),
     [
-        (1.5, ["probabilities must lie in [0, 1]", "row 7 at time 1.5 is 1.5"]),
-        (1.0, ["probabilities must not increase", "row 7"]),
-        ("NA", ["column '1.5'", "row 7"]),
-        ("high", ["column '1.5' must have numbers", "row 7 is 'high'"]),
+        (1.5, ["probabilities must lie in [0, 1]", "line 9 at time 1.5 is 1.5"]),
+        (1.0, ["probabilities must not increase", "line 9"]),
+        ("NA", ["column '1.5'", "line 9"]),
+        ("high", ["column '1.5' must have numbers", "line 9 is 'high'"]),
     ],
 )
 def test_values_that_are_no_survival_probabilities(study, value, parts):
@@ -349,8 +349,7 @@ def test_a_file_with_a_fault_costs_its_model_and_not_the_others(study):
     [alarm] = [alarm for alarm in found["checks"] if alarm["model"] == "cox"]
     assert (alarm["code"], alarm["disqualifies"]) == ("refused", False)
     printed = study.evaluate().stdout
-    assert printed.index(note["text"]) < printed.index("Evaluation of")
-    assert printed.count(note["text"]) == 1
+    assert "! cox: It has no score:" in printed
 
 
 @pytest.mark.parametrize("heading", ["risk", "Risk"])

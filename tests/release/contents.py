@@ -12,10 +12,9 @@ IN_WHEEL = (
     "cocensor/__init__.py",
     "cocensor/py.typed",
     "cocensor/views/html/templates/report.html.jinja",
-    "cocensor/views/html/templates/vendor/plot.min.js",
+    "cocensor/views/html/templates/report.js",
     "cocensor/cli/__init__.py",
     ".dist-info/licenses/LICENSE",
-    ".dist-info/licenses/vendor/LICENSE",
     ".dist-info/entry_points.txt",
 )
 # 0.2.0 has 0.97 and 9.95 MB, the latter with 6.7 MB of results that tests and pages read.

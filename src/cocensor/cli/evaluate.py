@@ -27,13 +27,15 @@ from cocensor.scale.files import Files
 from cocensor.scale.reduce import connected
 from cocensor.study import Plan
 from cocensor.study.prepare import as_true_times
-from cocensor.study.report import full_report
+from cocensor.study.report import Report, full_report
 from cocensor.study.run import run
 from cocensor.study.sensitivity.run import as_labels, check_groups
 from cocensor.views.text.face import scores_in_a_line
 from cocensor.views.text.terminal import details, report_lines
 from cocensor.warnings import collected
 
+# How the command line marks who was censored by the end of the study.
+_MARKED_BY = "--administrative COLUMN"
 # What the help shows of a command of so many options; --help-all shows all.
 _FIRST = "test train time event administrative covariates id predictions plausible metrics horizon out config verbose"
 
@@ -90,17 +92,24 @@ def _run(
     notes += [noted("warned", why=text) for text in warned]
     result = replace(result, notes=(*notes, *result.notes))
     curves = outputs.out is not None or outputs.json is not None
-    with progress_bar() as phase, patiently(f"{scores_in_a_line(result)} Now under other dependences …"):
-        report = full_report(result, hint=outputs.hint, hazard_ratio_by=groups, phases=phase, curves=curves)
-        places = write_all(
-            phase,
-            (outputs.out, "The report is", lambda place: report.to_html(place, outputs.title)),
-            (outputs.json, "All numbers are", report.to_json),
-            (study_file.save_config, "The study is", lambda place: place.write_text(saved_text, "utf-8")),
-        )
-        phase("Summing up")
-        more = [] if outputs.verbose else ["All notes: --verbose."]
-        lines = report_lines(report, "--administrative COLUMN", [" ".join([*places, *more])])
+    try:
+        with progress_bar() as phase, patiently(f"{scores_in_a_line(result)} Now under other dependences …"):
+            report = full_report(
+                result, hint=outputs.hint, hazard_ratio_by=groups, phases=phase, curves=curves
+            )
+            places = write_all(
+                phase,
+                (outputs.out, "The report is", lambda place: report.to_html(place, outputs.title)),
+                (outputs.json, "All numbers are", report.to_json),
+                (study_file.save_config, "The study is", lambda place: place.write_text(saved_text, "utf-8")),
+            )
+            phase("Summing up")
+    except BaseException:  # the scores are there all the same
+        for line in report_lines(Report(result), _MARKED_BY):
+            say(line)
+        raise
+    more = [] if outputs.verbose else ["All notes: --verbose."]
+    lines = report_lines(report, _MARKED_BY, [" ".join([*places, *more])], not outputs.verbose)
     for line in lines:
         say(line)
     for text in details(report) if outputs.verbose else ():

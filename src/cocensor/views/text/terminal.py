@@ -36,11 +36,15 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
 
 
 def report_lines(
-    report: Report, how: str = "Survival(…, administrative=…)", end: Sequence[str] = ()
+    report: Report,
+    how: str = "Survival(…, administrative=…)",
+    end: Sequence[str] = (),
+    cautions: bool = True,
 ) -> list[str]:
     """A report for a terminal, in 20 lines of 80 columns for up to five models; ``end`` are lines to close with.
 
-    Facts; state and conclusion; scores; how that changes with the dependence; the one warning that matters most.
+    Facts; state and conclusion; scores; how that changes with the dependence; the one warning that matters most, and
+    others, ``cautions`` too, where there is room.
     """
     shown, verdict = face(report, how=how), report.verdict
     lines = [*_wrapped(", ".join(shown.facts)), ""]
@@ -63,7 +67,7 @@ def report_lines(
     for text in others:
         filled = [line for line in (*lines, *text, *close) if line]
         lines += text if len(filled) <= _MOST_LINES else []
-    for check in (*shown.checks, *_cautions(report.evaluation)):
+    for check in (*shown.checks, *(_cautions(report.evaluation) if cautions else ())):
         text = _wrapped(f"! {check}", "  ")
         filled = [line for line in (*lines, *close, *text) if line]
         close += text if len(filled) <= _MOST_LINES else []
