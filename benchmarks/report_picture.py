@@ -24,8 +24,8 @@ def main(report: Path) -> None:
         page.goto(report.resolve().as_uri())
         box = page.locator("#result").bounding_box()
         assert box is not None
-        clip = {"x": 0.0, "y": 0.0, "width": 1280.0, "height": box["y"] + box["height"] + 16.0}
-        page.screenshot(path=PICTURE, clip=clip, full_page=True)
+        height = box["y"] + box["height"] + 16.0
+        page.screenshot(path=PICTURE, clip={"x": 0, "y": 0, "width": 1280, "height": height}, full_page=True)
         browser.close()
     size = PICTURE.stat().st_size
     if size > LARGEST:
