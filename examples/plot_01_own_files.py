@@ -93,9 +93,8 @@ for line in finished.stdout.splitlines():
     print(textwrap.fill(line, 76))
 
 # %%
-# First come the scores with their intervals, then who is best by each metric, or whether the
-# difference is not significant. Last comes how far that holds if dropouts had the event sooner or later than
-# similar patients who stayed. The data do not say which of these is so.
+# First comes the conclusion, then the scores with their intervals, and how the comparison changes if dropouts had
+# the event sooner or later than similar patients who stayed. The data do not say which of these is so.
 #
 # The page
 # --------
