@@ -205,7 +205,9 @@ def test_the_fit_moves_on_with_the_same_scores():
 
 def test_settings_are_checked():
     refuses(lambda: cc.Imputation("everything", learned="yes"), "learned", "'yes'")
-    refuses(lambda: cc.Imputation("covariates", learned=True), "learned must be False", "True")
+    for given in ("covariates", "predictions", "prediction", ()):
+        refuses(lambda given=given: cc.Imputation(given, learned=True), "learned must be False", "True")
+    assert cc.Imputation(("predictions", "covariates"), learned=True).learned is True
     assert cc.Imputation("everything").learned == "auto"
     assert cc.Imputation("prediction").learned is False
     assert replace(cc.Imputation("everything"), learned=False) != cc.Imputation("everything")

@@ -149,7 +149,7 @@ class Imputation(JointSettings, Adjustment):
         check_whole(self.score_df, "score_df")
         if not isinstance(self.learned, bool):
             check_choice(self.learned, "learned", ("auto",))
-        if self.learned and not {"predictions", "everything"} & set(self.given):
+        if self.learned and self.given not in (("everything",), ("covariates", "predictions")):
             rule = "learned must be False unless the predictions of all models are given beside covariates"
             raise ValueError(f"{rule}, but is {self.learned!r}.")
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))

@@ -90,11 +90,11 @@ class Samples:
             return adjustment
         needs = adjustment.needs
         by_test = needs & {"prediction", "predictions"}
-        beside = None if self.train is None or self.train.y.equals(self.test.y) else self.train
-        test = replace(self.test, train=beside)
-        sample = test if by_test or self.train is None else self.train
-        if "covariates" in needs and not by_test and sample is test and sample.x is None:
+        sample = self.test if by_test or self.train is None else self.train
+        if "covariates" in needs and not by_test and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
+        if by_test and self.train is not None and not self.train.y.equals(self.test.y):
+            sample = replace(self.test, train=self.train)
         with one_blas_thread:
             return adjustment.fit_to(sample, predictions if by_test else {})
 
