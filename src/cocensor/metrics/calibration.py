@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from cocensor._late import special
 from cocensor._newton import Derivatives, minimise
 from cocensor._notes import Note, noted
 from cocensor._numerics import log1mexp
+from cocensor.data.predictions import Predicted
 from cocensor.joint.margins import Basis
 from cocensor.metrics.base import Linear, Profile, Section, SectionMetric
 from cocensor.metrics.scoring import Assumed, Given, score_function
@@ -31,6 +33,9 @@ _LEAST_INFORMATION = 1e-8
 _STEP = 1e-3
 #: Makes the columns of a regression, (subjects, columns), from the predictions on the scale of the link.
 Columns = Callable[[FloatArray], FloatArray]
+# Of so few subjects the designs of each model are kept by time: they do not change with the weights.
+_FEW = 2**14
+_DESIGNS: WeakKeyDictionary[Predicted, dict[float, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -304,9 +309,17 @@ class SmoothCalibration:
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
     """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event."""
-    a, b, scores = section.event_free, section.event, Scores.of(section.survival)
-    for columns in _designs(scores.x, (a != 0) | (b != 0)):
-        fit = fit_cloglog(columns(scores.x), a, b)
+    a, b = section.event_free, section.event
+    used = (a != 0) | (b != 0)
+    few = bool(used.all()) and used.size <= _FEW
+    kept = _DESIGNS.setdefault(section.predictions, {}) if few else {}
+    if section.time not in kept:
+        scores = Scores.of(section.survival)
+        designs = ((columns, columns(scores.x)) for columns in _designs(scores.x, used))
+        kept[section.time] = scores, list(designs) if few else designs
+    scores, candidates = kept[section.time]
+    for columns, design in candidates:
+        fit = fit_cloglog(design, a, b)
         if fit is not None:
             return SmoothCalibration(scores, columns, fit, 1.0 - section.survival)
     return None
