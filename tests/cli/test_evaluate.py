@@ -371,7 +371,7 @@ def test_metrics_at_single_times_and_risk_scores_from_a_column(study):
     ]
     found = study.numbers(*asked, models=("cox",))
     names = [each["name"] for each in found["metrics"]]
-    assert names[:4] == ["ibs", "brier at 0.5", "brier at 1", "auc"]
+    assert names[:4] == ["ibs", "brier at 0.5", "brier at 1", "auc at 0.5"]
     assert names[-1] == "net_benefit at 1"
     assert found["at"] == [0.5, 1.0]
     # The curves of the model have the order of age.

@@ -129,7 +129,7 @@ def test_figures_at_single_times_say_the_unit(evaluation):
     ax = CurveDisplay.from_calibration(evaluation, at=6.0, models="a").plot()
     assert ax.get_xlabel() == "predicted risk by 6 months"
     axes = ForestDisplay.from_metrics(evaluation).plot()
-    assert [ax.get_title() for ax in axes] == ["integrated Brier score", "mean AUC", "AUC", "ICI"]
+    assert [ax.get_title() for ax in axes] == ["integrated Brier score", "AUC", "ICI"]
     assert {"at 6 months", "at 12 months"} <= set(texts(axes[0].figure.legends[0]))
     axes = CurveDisplay.from_imputation_fit(evaluation.results["imputation"].imputation_fit).plot()
     assert any(text.endswith("≤ 30 months") for text in texts(axes[0].figure.legends[0]))

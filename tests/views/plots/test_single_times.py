@@ -28,8 +28,8 @@ def asked():
         "one": cox_predictions(train, test, 2),
         "risk": test.X[:, 1],
     }
-    metrics = ("ibs", "auc", "brier")
-    return partial(cc.evaluate, models, test.y, y_train=train.y, adjustments="ipcw", metrics=metrics, at=AT)
+    metrics = ["ibs", "auc", *(cc.metric(name, at=t) for name in ("auc", "brier") for t in AT)]
+    return partial(cc.evaluate, models, test.y, y_train=train.y, adjustments="ipcw", metrics=metrics)
 
 
 @pytest.fixture(scope="module")
