@@ -51,6 +51,17 @@ def test_scores_tell_what_no_line_does():
         assert np.corrcoef(own, true)[0, 1] > 0.75
 
 
+def test_sampling_weights_are_learned_by():
+    """Who has weight 0 teaches nothing; others teach by their weights."""
+    y, x, _ = drawn(1200)
+    weight = np.repeat([0.0, 1.0, 3.0], 400)
+    _, by_rows, _ = learned(Sample(y[400:], x[400:], weight[400:]))
+    _, values, _ = learned(Sample(y, x, weight))
+    np.testing.assert_allclose(values[400:], by_rows, rtol=0, atol=1e-12)
+    _, unweighted, _ = learned(Sample(y[400:], x[400:]))
+    assert np.abs(by_rows - unweighted).max() > 0.1
+
+
 def test_noise_teaches_nothing_out_of_fold():
     """In the sample, trees would tell those with the event from others; out of fold they cannot."""
     correlations = []

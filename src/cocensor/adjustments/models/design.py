@@ -126,7 +126,8 @@ def imputation_design(
     candidates = [column for part in parts for column, _ in part]
     values = [x for part in parts for _, x in part]
     negligible = [_COLLINEAR if part is covariates else _RECALIBRATED for part in parts]
-    chosen = _independent([len(part) for part in parts], negligible, values, y.time > 0)
+    counted = sample.counted & (y.time > 0)
+    chosen = _independent([len(part) for part in parts], negligible, values, counted)
     kept = sorted(chosen)
     left_out = [column.name for i, column in enumerate(candidates) if i not in kept]
     left_out += () if encoding is None else encoding.left_out

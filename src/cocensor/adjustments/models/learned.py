@@ -58,11 +58,14 @@ class LearnedScores:
         samples = [test] if test.train is None or test.train.x is None else [test, test.train]
         table = Covariates.joined([as_covariates(sample.x, "x_test", incomplete=True) for sample in samples])
         keys, fold, order, copies = _dealt(samples)
-        columns, notes = _columns(table)
+        columns, notes = _columns(table, np.concatenate([sample.counted for sample in samples]))
         matrix = _coded(columns, table)
+        weight = np.concatenate(
+            [sample.counted * 1.0 if sample.weight is None else sample.weight for sample in samples]
+        )
         trees: dict[tuple[WhichMargin, int], tuple[Any, float]] = {}
         for kind in KINDS:
-            happened = np.concatenate([getattr(sample.y, kind) for sample in samples])
+            happened = np.concatenate([getattr(sample.y, kind) & sample.counted for sample in samples])
             n = int(happened.sum())
             if not getattr(test.y, kind).any():
                 continue
@@ -70,11 +73,12 @@ class LearnedScores:
                 notes.append(noted("not_learned", kind=kind, n=n, fewest=_FEWEST))
                 continue
             exposure = np.concatenate([_exposure(sample, kind) for sample in samples])
-            exposed = exposure[order] > 0
+            exposed = (exposure * weight)[order] > 0
             for k in range(_FOLDS):
                 rows = order[exposed & (fold[order] != k)][:_MOST_SUBJECTS]
                 if happened[rows].any():
-                    trees[kind, k] = _boosted(columns, matrix[rows], happened[rows], exposure[rows])
+                    counts, share = happened[rows] / exposure[rows], (weight * exposure)[rows]
+                    trees[kind, k] = _boosted(columns, matrix[rows], counts, share)
         scores = cls(columns, trees, copies, _has_labels(test))
         return scores, scores._predicted(matrix[: len(test)], keys[: len(test)]), tuple(notes)
 
@@ -108,9 +112,9 @@ class LearnedScores:
 
 
 def _boosted(
-    columns: Sequence[Numbers | Categories], matrix: FloatArray, happened: BoolArray, exposure: FloatArray
+    columns: Sequence[Numbers | Categories], matrix: FloatArray, rates: FloatArray, weight: FloatArray
 ) -> tuple[Any, float]:
-    """Return trees for the rate of what happened, and the logarithm of its mean."""
+    """Return trees for rates of what happened, and the logarithm of their mean."""
     # Late: it takes longer than all of the library.
     from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -123,8 +127,8 @@ def _boosted(
         **_TREES,
     )
     with threadpool_limits(1, "openmp"):
-        boosting.fit(matrix, happened / exposure, sample_weight=exposure)
-    return boosting, float(np.log(happened.sum() / exposure.sum()))
+        boosting.fit(matrix, rates, sample_weight=weight)
+    return boosting, float(np.log(weight @ rates / weight.sum()))
 
 
 def _dealt(samples: Sequence[Sample]) -> tuple[Keys, IntArray, IntArray, tuple[Keys, IntArray]]:
@@ -143,7 +147,7 @@ def _dealt(samples: Sequence[Sample]) -> tuple[Keys, IntArray, IntArray, tuple[K
 
 def _exposure(sample: Sample, kind: WhichMargin) -> FloatArray:
     """The Nelson–Aalen estimate at the time of each subject."""
-    steps = sample.y.risk_table.margin(kind)
+    steps = sample.risk_table.margin(kind)
     until = np.append(0.0, np.cumsum(steps.fraction))
     return until[np.searchsorted(steps.times, sample.y.time, side="right")]
 
@@ -206,13 +210,13 @@ class Categories:
         return np.where(places < 0, len(self.levels), places).astype(float)
 
 
-def _columns(table: Covariates) -> tuple[tuple[Numbers | Categories, ...], list[Note]]:
+def _columns(table: Covariates, counted: BoolArray) -> tuple[tuple[Numbers | Categories, ...], list[Note]]:
     """Return the columns of the sample learned from, and notes on levels that are taken together."""
     columns: list[Numbers | Categories] = []
     notes = []
     for k, label in enumerate(table.labels):
         if k in table.levels:
-            counts = np.bincount(table.codes(k), minlength=len(table.levels[k]))
+            counts = np.bincount(table.codes(k)[counted], minlength=len(table.levels[k]))
             by_size = sorted(zip(-counts, table.levels[k], strict=True))
             seen = [level for count, level in by_size if count]
             if len(seen) > _LEVELS:
@@ -220,7 +224,7 @@ def _columns(table: Covariates) -> tuple[tuple[Numbers | Categories, ...], list[
                 seen = seen[: _LEVELS - 1]
             columns.append(Categories(k, tuple(sorted(seen))))
             continue
-        values = table.values[~np.isnan(table.values[:, k]), k]
+        values = table.values[counted & ~np.isnan(table.values[:, k]), k]
         levels = np.arange(1, _BINS) / _BINS
         edges = np.quantile(_settled(values), levels, method="inverted_cdf") if values.size else values
         columns.append(Numbers(k, np.unique(edges)))
