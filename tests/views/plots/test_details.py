@@ -69,7 +69,7 @@ def test_the_legend_of_a_new_figure_covers_nothing_however_long_the_names(times)
 def test_treating_all_and_high_thresholds_do_not_stretch_the_axis_of_a_decision_curve():
     curves = {"cox": decisions(0.3 * np.exp(-3.0 * X), X / (1.0 - X)), "forest": decisions(0.2 - 5.0 * X)}
     panel = decision_panel(curves, "time 12", "IPCW")
-    ax = CurveDisplay(MODELS, {12.0: panel}, "95 % interval").plot()
+    ax = CurveDisplay(MODELS, {12.0: panel}, "95% interval").plot()
     low, high = ax.get_ylim()
     assert -0.1 < low < 0 < curves["cox"].net_benefit.values.max() < high < 0.4
     lines = drawn(ax)
@@ -77,7 +77,7 @@ def test_treating_all_and_high_thresholds_do_not_stretch_the_axis_of_a_decision_
     np.testing.assert_array_equal(lines["treat none"].get_ydata(), 0.0)
     np.testing.assert_array_equal(lines["forest"].get_ydata(), curves["forest"].net_benefit.values)
     np.testing.assert_allclose(limits(ax), curves["cox"].net_benefit[2:])
-    assert texts(ax.get_legend()) == ["treat all", "treat none", "cox", "forest", "95 % interval"]
+    assert texts(ax.get_legend()) == ["treat all", "treat none", "cox", "forest", "95% interval"]
 
 
 def test_without_intervals_nothing_is_shaded():

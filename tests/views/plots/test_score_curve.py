@@ -32,7 +32,7 @@ def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
     km = np.tile(cc.KaplanMeier().fit(Y).predict(np.array(TIMES)), (8, 1))
     np.testing.assert_allclose(reference.get_ydata(), cc.brier_score(Y, Y, km, TIMES)[[1, 0, 2]])
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
-    assert texts(ax.get_legend()) == ["Kaplan–Meier for everybody", "sure", "unsure", "95 % interval"]
+    assert texts(ax.get_legend()) == ["Kaplan–Meier for everybody", "sure", "unsure", "95% interval"]
     assert ax.get_title() == "IPCW"
     assert ax.get_ylabel() == "Brier score"
     plt.close(ax.figure)

@@ -56,7 +56,7 @@ def test_roc_curves_are_those_behind_the_auc(evaluation):
             low, high = evaluation.score(model, "auc", at=t).confidence_interval(LEVEL)
             assert f"({low:.3f} to {high:.3f}) by {t:g}" in display.labels[model]
     ax = CurveDisplay.from_roc(evaluation, 15.0, "all").plot()  # a time that nobody had asked for
-    assert texts(ax.get_legend())[-1] == "90 % interval"
+    assert texts(ax.get_legend())[-1] == "90% interval"
     assert len(areas(ax)) == 1
 
 
@@ -95,7 +95,7 @@ def test_what_is_shaded_around_a_calibration_curve(evaluation, band):
         assert areas(ax) == told == []
     else:
         np.testing.assert_allclose(limits(ax), (curve.band_low, curve.band_high))
-        assert told == ["90 % band for the whole curve"]
+        assert told == ["90% band for the whole curve"]
 
 
 def test_decision_curves_are_those_of_the_evaluation(evaluation):

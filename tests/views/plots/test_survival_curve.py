@@ -18,7 +18,7 @@ def test_what_is_drawn_is_what_was_estimated():
     for line, estimator in zip(lines, estimators.values(), strict=True):
         np.testing.assert_allclose(line.get_ydata(), estimator.predict(line.get_xdata()))
         assert line.get_xdata()[-1] == 13
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["truth", "km", "cg", "95 % interval"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["truth", "km", "cg", "95% interval"]
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
     plt.close(ax.figure)
 
