@@ -69,10 +69,10 @@ def test_the_unit_is_asked_for_where_few_have_the_event_and_the_skill_hardly_fal
     off = cc.Predictions(TIMES * 30.4375, np.repeat(study.probabilities.mean(axis=0)[None] ** 0.06, 2000, 0))
     result = quickly({"off": off}, y)
     assert result.score("off").skill.value > -0.1
-    [said] = [check.text for check in result.checks if check.code == "no_better"]
+    [said] = [check.text for check in result.checks if check.code == "worse"]
     assert "is worse than Kaplan–Meier" in said
     assert "Are the file, the time column and its unit the right ones?" in said
-    assert rankable(result) == ("off",)
+    assert rankable(result) == ()
 
 
 def test_an_inverted_event_flag_is_said_once_for_all_models():
@@ -152,17 +152,19 @@ def test_a_model_that_is_not_better_than_kaplan_meier_is_told_whatever_the_cause
     assert kinds(result, "good") == set()
     worse, may_be = result.checks
     assert [(each.code, each.model) for each in result.checks] == [
-        ("no_better", "shuffled"),
+        ("worse", "shuffled"),
         ("no_better", "guessed"),
     ]
     assert "is worse than Kaplan–Meier" in worse.text
     assert "Does each row belong to its subject?" in worse.text
     assert "may be no better than Kaplan–Meier" in may_be.text
-    assert rankable(result) == tuple(models)
+    assert rankable(result) == ("good", "guessed")
+    assert [result.verdict.better_than_reference[model].here for model in models][1:] == ["no", "cannot tell"]
     page = result.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    for view in (repr(result), result._repr_html_(), page, result.to_json()):
-        for check in (worse, may_be):
-            assert check.text.partition(".")[0] in view.replace("\u00a0", " ")
+    for view in (" ".join(repr(result).split()), page, result.to_json()):
+        assert worse.text.partition(",")[0] in view.replace("\u00a0", " ")
+    for view in (repr(result), result._repr_html_(), page):
+        assert "cannot tell" in view
 
 
 def test_a_model_that_ranks_well_is_told_so_where_subjects_are_too_few():

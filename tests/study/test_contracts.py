@@ -1,5 +1,6 @@
 """What every result keeps to: few names, no memory, no order of calls, no fits in views; nothing hangs on words."""
 
+import json
 import tokenize
 from dataclasses import fields, replace
 from datetime import date
@@ -23,7 +24,6 @@ from cocensor.study.report import Report
 from cocensor.study.scores import Score
 from cocensor.views.html import page
 from tests.study.words import readers
-from tests.views.html.packed import numbers_of
 
 SOURCES = Path(cc.__file__).parent
 AT = 6.0
@@ -130,10 +130,12 @@ def test_views_show_what_they_are_handed_and_nothing_else(asked, tmp_path):
     for name, analysis in shown.items():
         assert len(result.to_json(**{name: analysis})) > len(alone), name
     keys = {"sensitivity": "sensitivity", "bounds": "bounds", "benchmarks": "plausible_tau"}
-    bare = numbers_of(result.to_html(tmp_path / "page.html"))
-    assert not set(keys.values()) & set(bare)
+    assert not set(keys.values()) & set(json.loads(result.to_json()))
+    bare = result.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     for name, key in keys.items():
-        assert key in numbers_of(result.to_html(tmp_path / "page.html", **{name: shown[name]}))
+        assert key in json.loads(result.to_json(**{name: shown[name]}))
+        page_with = result.to_html(tmp_path / "page.html", **{name: shown[name]}).read_text(encoding="utf-8")
+        assert len(page_with) > len(bare), name
 
 
 # --- no order of calls ---------------------------------------------------------------------------------------

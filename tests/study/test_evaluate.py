@@ -12,6 +12,7 @@ import pytest
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.lookup import metric_of
+from cocensor.views.text.fits import copula_in_words
 from tests.oracles.data import load, values
 from tests.study.noted import noted
 
@@ -196,7 +197,7 @@ def test_a_selected_copula_is_that_of_select_copula_and_said_to_be_a_hint(study)
     chosen = cc.select_copula(study.train.X, study.train.y)
     assert result.data.assumed.origin == "selected"
     assert repr(result.data.assumed.copula) == repr(chosen.copula)
-    assert "a hint, not a measurement" in repr(result)
+    assert "a hint, not a measurement" in copula_in_words(result)
     again = study.evaluate(copula=chosen, adjustments=["cg_q"])
     assert again.score("one").value == result.score("one").value
 

@@ -345,4 +345,4 @@ def test_many_subjects_are_summed_in_batches(monkeypatch):
     ratio = np.sqrt((rows**2).sum(axis=0))[5:] / curve_errors(exact).of("1").standard_errors[5:]
     np.testing.assert_allclose(ratio, 1.0, atol=0.3)
     over = batched.sensitivity("clayton", [0.0, 0.3])
-    assert over.over_tau.answers["imputation"]["clayton"][0.3].batches["ibs"].shape == (100, 3)
+    assert over.over_tau.answers["imputation"]["clayton"][0.3].batches["ibs"].shape == (100, 4)

@@ -29,7 +29,7 @@ def by_command_line(folder, study, table, *more):
     y, frame = study.test.y, pd.DataFrame(table, columns=GRID)
     pd.DataFrame({"time": y.time, "event": y.event}).to_csv(folder / "test.csv", index=False)
     frame.to_csv(folder / "m.csv", index=False)
-    options = ["--test", folder / "test.csv", "--predictions", f"m={folder / 'm.csv'}", "--no-hint"]
+    options = ["--test", folder / "test.csv", "--predictions", f"m={folder / 'm.csv'}", "--verbose"]
     options += ["--time", "time", "--event", "event", "--adjustments", "ipcw", "--metrics", "ibs"]
     found = run("evaluate", *options, "--json", folder / "out.json", *more)
     assert found.exit_code == 0, found.output

@@ -11,7 +11,7 @@ from cocensor.simulate import SyntheticDesign
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.sensitivity.benchmarks import PlausibleRange
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.run import default_taus, multiple
+from cocensor.study.sensitivity.run import default_ratios, default_taus, multiple, tau_of_ratio
 from cocensor.views.numbers import sensitivity_numbers
 
 
@@ -96,13 +96,12 @@ def test_what_is_lost_on_the_way_to_independence_is_no_tip(result):
     assert {tip.kind for tip in found.tipping_points("a", "b")} == {"estimate"}
 
 
-def test_the_plausible_range_is_two_tenths_or_three_times_what_covariates_induce(result):
+def test_the_plausible_range_is_two_tenths_whatever_covariates_induce(result):
     benchmarks = result.benchmarks()
     weak, strong = (replace(benchmarks, together=tau) for tau in (0.02, -0.15))
     assert PlausibleRange.of(result, weak, None) == PlausibleRange(-0.2, 0.2, "default", together=0.02)
     found = PlausibleRange.of(result, strong, None)
-    assert (found.low, found.high) == pytest.approx((-0.45, 0.45))
-    assert found.origin == "covariates"
+    assert found == PlausibleRange(-0.2, 0.2, "default", together=-0.15)
     asked = PlausibleRange.of(result, strong, (0.1, 0.3))
     assert (asked.low, asked.high, asked.origin) == (0.1, 0.3, "asked")
     bare = cc.evaluate({"a": result.data.predictions["a"]}, result.data.samples.y_test, metrics="ibs")
@@ -128,12 +127,24 @@ def test_a_difference_over_a_range_of_tau_keeps_its_sign_where_it_does_at_every_
 
 
 @pytest.mark.parametrize(
-    ("together", "first"), [(0.02, -0.3), (0.099, -0.3), (0.13, -0.4), (-0.15, -0.5), (0.4, -0.9)]
+    ("ends", "first"), [(None, -0.3), ((0.0, 0.3), -0.3), ((-0.6, 0.0), -0.6), ((-0.44, 0.37), -0.5)]
 )
-def test_by_default_the_grid_covers_what_is_plausible(result, together, first):
-    benchmarks = replace(result.benchmarks(), together=together)
-    taus = default_taus(PlausibleRange.of(result, benchmarks, None))
+def test_by_default_the_grid_has_both_ends_of_what_is_plausible(result, ends, first):
+    plausible = PlausibleRange.of(result, result.benchmarks(), ends)
+    taus = default_taus(plausible)
     assert (taus[0], taus[-1]) == (first, 0.9)
-    assert 0.0 in taus
-    asked = [PlausibleRange.of(result, benchmarks, ends) for ends in ((0.0, 0.3), (-0.6, 0.0))]
-    assert [default_taus(each)[0] for each in asked] == [-0.3, -0.6]
+    assert {0.0, plausible.low, plausible.high} <= set(taus)
+
+
+def test_by_default_the_hazard_ratios_have_both_ends_of_what_is_plausible(result):
+    plausible = PlausibleRange.of(result, result.benchmarks(), (-0.05, 0.1))
+    taus = {ratio: tau(result, ratio) for ratio in default_ratios(result, plausible)}
+    low, high = (min(taus.values(), key=lambda at, end=end: abs(at - end)) for end in (-0.05, 0.1))
+    assert -0.05 <= low < -0.045
+    assert 0.095 < high <= 0.1
+    far = default_ratios(result, PlausibleRange.of(result, result.benchmarks(), (-0.9, 0.9)))
+    assert (far[0], far[-1]) == (0.1, 10.0)
+
+
+def tau(result, ratio):
+    return tau_of_ratio(result, result.primary, ratio)

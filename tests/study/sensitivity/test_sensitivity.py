@@ -208,16 +208,13 @@ def test_a_family_without_an_answer_is_named(result):
     assert sensitivity_numbers(found)["missing"][0]["family"] == "gaussian"
 
 
-def test_one_model_is_told_how_far_its_score_moves(study, result):
+def test_one_model_is_held_against_kaplan_meier_along_the_grid(study, result):
     alone = study({"one": result.data.predictions["one"]}, copula=None)
     found = alone.sensitivity("clayton", [0.0, 0.5])
-    scores = found.table()
-    scores = scores.loc[scores["adjustment"] == "imputation", "score"]
-    assert found.verdict.spans["grid"][:2] == pytest.approx((scores.min(), scores.max()), rel=1e-12)
-    within = found.verdict.spans["plausible"]
-    assert scores.min() == within.low < within.high < scores.max()
-    for end in within:
-        assert f"{end:.4f}" in found.statement
+    [course] = found.verdict.courses
+    assert (course.first, course.second) == ("one", "")
+    reference = alone.results["imputation"].reference["ibs"].value
+    assert course.curve.values[0] == pytest.approx(reference - alone.score("one").value, rel=1e-9)
 
 
 def test_taus_are_a_set_of_values(result):
