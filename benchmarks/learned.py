@@ -8,16 +8,17 @@ scores of all models of a set: where the truth is among them it needs no more. E
 score, minus the oracle's, which knows the event times of the same test subjects. "floor" imputes by the true
 distribution.
 
-Run:
-    python -m benchmarks.learned                    (tables)
-    python -m benchmarks.studies --only learned     (what is missing of the rows)
+Run: python -m benchmarks.learned rows.csv [draws]
+It adds the rows of units that the file lacks, and prints tables of all.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,6 @@ from benchmarks.impartiality.judges import Judge, oracle, verdict
 from benchmarks.impartiality.measures import Estimate, ratio_of_means
 from benchmarks.impartiality.models import CLASSES, Curves
 from benchmarks.impartiality.truths import Sample, Truth
-from benchmarks.reproduction.collect import RESULTS
 from benchmarks.tables import markdown, section
 from cocensor._checks import FloatArray
 from cocensor.paper.learners import learner
@@ -207,7 +207,12 @@ def tables(table: pd.DataFrame) -> Iterator[str]:
 
 
 def main() -> None:
-    print("\n\n".join(tables(pd.read_csv(RESULTS / "learned.csv.gz"))))
+    path, draws = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else DRAWS
+    for unit in units():
+        done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(KEYS))
+        if unit["seed"] < draws and not (done[list(KEYS)] == pd.Series(unit)).all(axis=1).any():
+            pd.concat([done, pd.DataFrame(list(rows(unit)))]).to_csv(path, index=False)
+    print("\n\n".join(tables(pd.read_csv(path))))
 
 
 if __name__ == "__main__":

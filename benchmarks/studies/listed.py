@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import after_dropout, learned, verdicts
+from benchmarks import after_dropout, verdicts
 from benchmarks.coverage import population, repeats
 from benchmarks.coverage.setting import LAWS, TRUE_TAUS
 from benchmarks.discrimination import accuracy, coverage
@@ -141,10 +141,7 @@ def _judged(unit: Unit) -> Iterable[Row]:
     return study.rows_of(study.run_cell(cell, wanted))
 
 
-IMPARTIALITY = (
-    Study("impartiality", _cells, _judged, tuple(study.KEYS), ("judge",), seconds=4.0),
-    Study("learned", learned.units, learned.rows, learned.KEYS, ("models", "judge"), seconds=8.0),
-)
+IMPARTIALITY = (Study("impartiality", _cells, _judged, tuple(study.KEYS), ("judge",), seconds=4.0),)
 
 
 # --- hazard ratio after dropout ----------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_encodings_of_spreadsheets(study, encoding, name, dialect):
     found["notes"] = [note for note in found["notes"] if note["text"] not in told]
     assert found == expected
     if told:
-        assert name in study.evaluate("--covariates", "age,stage").stdout
+        assert name in study.evaluate("--covariates", "age,stage", "--verbose").stdout
 
 
 def test_a_workbook_is_read_where_openpyxl_is_installed(study):

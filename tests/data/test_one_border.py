@@ -1,5 +1,7 @@
 """One table has one score, and one refusal, by whatever door it comes in."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -152,9 +154,11 @@ def refused(call):
 
 
 def refused_by_command(*arguments):
+    """Return the refusal, with lines of a CSV file, of which the first is its header, as rows."""
     result = run("evaluate", "--time", "months", "--event", "died", *arguments, "--strict")
     assert result.exit_code == 2, result.output
-    return result.stderr.rstrip("\n")
+    said = result.stderr.rstrip("\n")
+    return re.sub(r"(?<=\b)line (\d+)", lambda line: f"row {int(line[1]) - 2}", said)
 
 
 @pytest.mark.parametrize(
