@@ -523,7 +523,7 @@ def survival_roc_curve(given: Given, *, confidence_level: float | None = 0.95, *
             errors = Estimates(names, shares.ravel(), rows, range=metric.range)
             low, high = np.reshape(errors.confidence_intervals(confidence_level), (2, *shares.shape))
         return {
-            name: RocCurve(time, FALSE_ALARMS, shares[m], low[m], high[m], value.value)
+            name: RocCurve(time, FALSE_ALARMS, shares[m], low[m], high[m], float(value.value))
             for m, (name, value) in enumerate(values.items())
         }
 

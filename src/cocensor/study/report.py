@@ -112,6 +112,10 @@ class Report:
         >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
         >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
         >>> print(result.full().minimal_table().to_markdown())
+        | Model | Integrated Brier score (95% CI) | Difference to best (95% CI) | Better than Kaplan–Meier |
+        | --- | --- | --- | --- |
+        | good | 0.10 (0.04 to 0.17) |  | yes |
+        | flat | 0.21 (0.12 to 0.31) | +0.108 (0.020 to 0.196) | cannot tell |
         """
         columns, rows = view("text.face.minimal_rows")(self)
         return MinimalTable(columns, rows)

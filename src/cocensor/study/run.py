@@ -165,8 +165,8 @@ def evaluate(
     ...                      copula=cc.Clayton(2.0))
     >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
     0.1147
-    >>> result.verdict.leader, result.verdict.beaten
-    ('one', ('all',))
+    >>> result.compare("all", "one")
+    all − one = 0.0037 (95% CI 0.0012 to 0.0062), p = 0.0035
     """
     for name in unsupported:
         if name in NOT_YET:

@@ -135,7 +135,7 @@ class Bounds:
     'good'
     >>> print(bounds.statement)
     Whatever the dependence, good has a better score than flat in this sample, but chance may explain the difference:
-    its integrated Brier score is lower by 0.056 to 0.106 (95 % interval -0.047 to 0.159).
+    its integrated Brier score is lower by 0.056 to 0.106 (95% interval −0.047 to 0.159).
     """
 
     metric: Metric

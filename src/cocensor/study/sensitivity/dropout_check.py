@@ -8,7 +8,6 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
 
 from cocensor._checks import (
     FloatArray,
@@ -19,6 +18,7 @@ from cocensor._checks import (
     frame_of_rows,
     library_of,
 )
+from cocensor._late import special
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments.models.design import risk_score
 from cocensor.data import Survival
@@ -245,7 +245,7 @@ def _test(
     is_end = (values == values.min(axis=0)) | (values == values.max(axis=0))
     unit = np.where(is_end.all(axis=0), np.ptp(values, axis=0), scale)
     effects, errors = model.coef_ * unit, np.sqrt(np.diag(model.covariance_)) * unit
-    reach = ndtri(0.5 + 0.5 * level) * errors
+    reach = special.ndtri(0.5 + 0.5 * level) * errors
     sets = RiskSets(y, "dropout", "efron")
     without = -sets.derivatives(np.zeros((len(y), 1)), np.zeros(1), np.zeros(1)).value
     statistic = max(2.0 * float(model.log_likelihood_ - without), 0.0)
@@ -253,7 +253,7 @@ def _test(
         ratios = dict(zip(columns, np.exp(effects).tolist(), strict=True))
         ends = np.exp([effects - reach, effects + reach]).T.tolist()
     intervals = {column: ConfidenceInterval(*limits) for column, limits in zip(columns, ends, strict=True)}
-    pvalue = float(chdtrc(len(columns), statistic))
+    pvalue = float(special.chdtrc(len(columns), statistic))
     return DropoutTest(name, ratios, intervals, statistic, len(columns), pvalue, model.converged_)
 
 
