@@ -341,7 +341,12 @@ def bound_tables(report: Report) -> list[tuple[str, TextTable]]:
             if bounds.level is not None and isfinite(bound.low_error):
                 limits = limits_in_words(bound.confidence_interval(bounds.level), 3)
             rows.append([name, number(bound.low, 3), number(bound.high, 3), limits])
-        head = ["model, or difference", "from", "to", f"{level_in_words(bounds.level)} CI" if bounds.level else ""]
+        head = [
+            "model, or difference",
+            "from",
+            "to",
+            f"{level_in_words(bounds.level)} CI" if bounds.level else "",
+        ]
         caption = f"{bounds.metric.label}, whatever the dependence"
         tables.append((bounds_in_words(bounds, ON_PAGE, pairs), TextTable(caption, head, rows)))
     return tables
