@@ -53,7 +53,7 @@ def test_scores_do_not_depend_on_what_time_is_called(plain, months):
 
 def test_words_say_the_unit(plain, months):
     text = repr(months)
-    assert "until 12 months (" in text
+    assert "up to 12 months" in text
     assert "AUC at 4.5 months" in text
     aucs = [each for each in months.data.metrics if each.family == "auc"]
     assert metrics_in_words(aucs) == "mean AUC and AUC at 1, 4.5 and 8 months"
