@@ -171,7 +171,7 @@ def test_one_call_for_a_full_report_writes_what_its_parts_do(asked, tmp_path):
         result,
         bounds=(result.bounds(),),
         sensitivity=result.sensitivity(),
-        curves={("ibs", "imputation"): curve_errors(result)},
+        event_free=full.event_free,
         survival=full.survival,
     )
     assert parts.to_json() == full.to_json()
