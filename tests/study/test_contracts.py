@@ -171,6 +171,8 @@ def test_one_call_for_a_full_report_writes_what_its_parts_do(asked, tmp_path):
         result,
         bounds=(result.bounds(),),
         sensitivity=result.sensitivity(),
+        curves={("ibs", "imputation"): curve_errors(result)},
+        decision_curves={at: result.decision_curve(at[1]) for at in full.decision_curves},
         event_free=full.event_free,
         survival=full.survival,
     )

@@ -55,7 +55,7 @@ def test_words_say_the_unit(plain, months):
     text = repr(months)
     assert "up to 12 months" in text
     aucs = [each for each in months.data.metrics if each.family == "auc"]
-    assert metrics_in_words(aucs) == "mean AUC and AUC at 1, 4.5 and 8 months"
+    assert metrics_in_words(aucs) == "AUC at 1, 4.5 and 8 months"
     assert "up to time 12" in repr(plain)
     assert "month" not in repr(plain)
     assert "up to 12 months" in months._repr_html_()
