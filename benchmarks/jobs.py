@@ -51,6 +51,7 @@ JOBS = (
     Job("coverage-curves", "benchmarks.coverage curves"),
     Job("coverage", "benchmarks.coverage tables"),
     Job("bootstrap", "benchmarks.bootstrap", one_thread=True),
+    Job("verdicts", "benchmarks.verdicts"),
     Job("ties", "benchmarks.ties"),
     Job("bias", "benchmarks.bias"),
     Job("accuracy", "benchmarks.accuracy"),

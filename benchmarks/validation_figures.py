@@ -102,6 +102,31 @@ def speed() -> None:
     save(figure, "speed.png")
 
 
+def verdicts() -> None:
+    """Shares of pairs whose winner is wrong over the true τ, by IPCW, at τ = 0 and over the plausible range."""
+    head, *rows = table("verdicts", "settled")
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.0), sharey=True, layout="constrained")
+    for ax, n in zip(axes, ("500", "2,000"), strict=True):
+        ax.axvspan(0.0, 0.2, color="0.93", zorder=0)
+        ax.axhline(2.5, color="0.6", linewidth=0.8, zorder=0)
+        of_size = [cells for cells in rows if cells[0] == n]
+        taus = [numbers(cells[1])[0] for cells in of_size]
+        colours = (IPCW, IMPUTATION, "black")
+        for column, colour, shift in zip((3, 4, 5), colours, (4, -10, -3), strict=True):
+            wrong = [numbers(cells[column])[0] for cells in of_size]
+            ax.plot(taus, wrong, "o-", color=colour, markersize=4)
+            end = (taus[-1], wrong[-1])
+            ax.annotate(
+                head[column], end, (-4, shift + 4), textcoords="offset points", color=colour, ha="right"
+            )
+        ax.set(title=f"{n} test subjects", xlabel="true τ", xlim=(-0.02, 0.52))
+    axes[0].set_ylabel("winner is wrong, % of pairs")
+    axes[0].text(
+        0.01, 0.97, "plausible", transform=axes[0].get_xaxis_transform(), va="top", fontsize=8, color="0.4"
+    )
+    save(figure, "verdicts.png")
+
+
 def save(figure: Figure, name: str) -> None:
     figure.savefig(FIGURES / name, metadata={"Software": None})
     plt.close(figure)
@@ -111,6 +136,7 @@ def main() -> None:
     with plt.rc_context(_STYLE):
         coverage()
         speed()
+        verdicts()
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import cocensor as cc
 from benchmarks.impartiality.models import CLASSES, VERSIONS, spread
 from benchmarks.impartiality.truths import FORMS, N_COVARIATES, TRUTHS, Truth, draw, survival
 from benchmarks.studies.study import RESULTS, Row, Study, Unit
-from benchmarks.tables import markdown, section
+from benchmarks.tables import markdown, marked
 from cocensor._checks import FloatArray
 from cocensor.study.verdict import plausible_points
 
@@ -140,46 +140,36 @@ def _score(curves: FloatArray, truth: FloatArray, times: FloatArray) -> float:
 VERDICTS = Study("verdicts", units, rows_of, ("law", "tau", "n", "seed"), ("a", "b"), seconds=3.0)
 
 #: What is held against the truth, and what it is called.
-KINDS = {
-    "ipcw": "IPCW",
-    "independence": "imputation, τ = 0",
-    "settled": "settled",
-}
+KINDS = {"ipcw": "IPCW", "independence": "imputation at τ = 0", "settled": "settled"}
 
 
 def counts(rows: pd.DataFrame) -> pd.DataFrame:
     """By n and τ: the number of pairs, and of those that each verdict names a winner of, rightly and wrongly."""
-    sign = np.sign(rows["truth"])
-    columns = {"pairs": np.ones(len(rows))}
+    better = -np.sign(rows["truth"])  # lower is better
+    columns: dict[str, Any] = {"pairs": np.ones(len(rows))}
     for kind in KINDS:
-        columns |= {f"{kind} right": rows[kind] == sign, f"{kind} wrong": rows[kind] == -sign}
-    apart = rows["truth"].abs() > rows["margin"]
-    columns |= {"equivalent": rows["equivalent"] == 1, "equivalent wrong": (rows["equivalent"] == 1) & apart}
+        columns |= {f"{kind} right": rows[kind] * better > 0, f"{kind} wrong": rows[kind] * better < 0}
+    apart, equal = rows["truth"].abs() > rows["margin"], rows["equivalent"] == 1
+    columns |= {"equivalent": equal, "equivalent wrong": equal & apart}
     return pd.DataFrame(columns).groupby([rows["n"], rows["tau"]]).sum()
 
 
 def limit(n: float) -> float:
-    """The goal for wrong verdicts among so many pairs: 2.5%, and two standard errors."""
-    return 0.025 + 2.0 * float(np.sqrt(0.025 * 0.975 / n))
+    """The goal for the share of wrong verdicts among so many pairs, in %: 2.5, and two standard errors."""
+    return 2.5 + 200.0 * float(np.sqrt(0.025 * 0.975 / n))
 
 
 def main() -> None:
     argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description=__doc__).parse_args()
-    by = counts(pd.read_csv(RESULTS / "verdicts.csv.gz"))
-    head = [
-        "n, τ",
-        "pairs",
-        *(f"{name}: wrong / right, %" for name in KINDS.values()),
-        "equivalent: wrong / all, %",
-    ]
-    for n, of_size in by.groupby(level=0):
-        rows = []
-        for (_, tau), cell in of_size.iterrows():
-            share = 100.0 * cell / cell["pairs"]
-            both = [f"{share[f'{kind} wrong']:.1f} / {share[f'{kind} right']:.0f}" for kind in KINDS]
-            equal = f"{share['equivalent wrong']:.1f} / {share['equivalent']:.0f}"
-            rows.append([f"{n:,}, {tau:g}", f"{cell['pairs']:,.0f}", *both, equal])
-        print(section(f"{n:,} test subjects", f"verdicts-{n}", markdown(head, rows)) + "\n")
+    head = ["test subjects", "true τ", "pairs", *KINDS.values(), "equivalent", "limit"]
+    lines = []
+    for (n, tau), cell in counts(pd.read_csv(RESULTS / "verdicts.csv.gz")).iterrows():
+        share = 100.0 * cell / cell["pairs"]
+        both = [f"{share[f'{kind} wrong']:.1f} / {share[f'{kind} right']:.0f}" for kind in KINDS]
+        equal = f"{share['equivalent wrong']:.1f} / {share['equivalent'] - share['equivalent wrong']:.0f}"
+        most = f"{limit(cell['pairs']):.1f}" if tau <= max(_PLAUSIBLE) else ""
+        lines.append([f"{n:,}", f"{tau:g}", f"{cell['pairs']:,.0f}", *both, equal, most])
+    print(marked("settled", markdown(head, lines, left=0)))
 
 
 if __name__ == "__main__":

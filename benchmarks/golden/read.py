@@ -26,6 +26,7 @@ _WORDS = {name: word for word, name in ADJUSTMENTS.items()}
 #: What is called nonsense, by a code of the golden keys.
 _ALARMS = {
     "negative_skill": "worse_than_kaplan_meier",
+    "worse": "worse_than_kaplan_meier",
     "no_better": "no_better_than_kaplan_meier",
     "against_outcome": "against_outcome",
     "constant": "same_for_everybody",
@@ -131,6 +132,7 @@ def as_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
         into.put(f"models/{model['name']}/kind", kind)
         into.put(f"models/{model['name']}/only_at", _number(model["only_at"]))
     into.put("verdict_by", _word(numbers["primary"]))
+    _verdict(into.under("verdict"), numbers["verdict"])
     if numbers["imputation"] is not None:
         into.put("imputation_model/columns", sorted(map(_column, numbers["imputation"]["columns"])))
     for adjustment in numbers["adjustments"]:
@@ -424,8 +426,7 @@ def sensitivity_json(into: Numbers, numbers: Mapping[str, Any], names: Mapping[s
         for family, values in by_family.items():
             into.under("hazard_ratio", _word(adjustment)).put(family, _numbers(values))
     _grid(into, numbers, names, "families", "family")
-    for kind in ("stretches", "changes"):
-        _listed(into.under(kind), numbers[kind], names)
+    _listed(into.under("changes"), numbers["changes"], names)
     plausible = numbers["plausible"]
     _ends(into.under("plausible"), (plausible["low"], plausible["high"]))
     into.put("plausible/origin", plausible["origin"])
@@ -435,21 +436,31 @@ def sensitivity_json(into: Numbers, numbers: Mapping[str, Any], names: Mapping[s
         _grid(into.under("after_dropout"), after, names, "lines", "line")
 
 
+def _verdict(into: Numbers, verdict: Mapping[str, Any]) -> None:
+    """The verdict: its state, who leads, how far, and who is better than one Kaplan–Meier curve."""
+    into.put("state", verdict["state"])
+    into.put("leader", verdict["leader"] or "-")
+    into.put("margin", verdict["margin"])
+    for model, answer in verdict["better_than_reference"].items():
+        into.under("better_than_kaplan_meier", model).put("here", answer["here"])
+    for lost in [verdict["robustness"]] if verdict["robustness"] else ():
+        into.put("robustness/tau", lost["tau"])
+        into.put("robustness/against", lost["against"])
+
+
 def _listed(into: Numbers, rows: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> None:
-    """Stretches or changes, one after the other on each line."""
+    """Changes of the leader, one after the other on each line."""
     by: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         by.setdefault((names[row["metric"]], _word(row["adjustment"]), row["family"]), []).append(row)
     for place, found in by.items():
         at = into.under(*place)
-        for name in ("low", "high", "below", "above", "at"):
+        for name in ("below", "above", "at"):
             if name in found[0]:
                 at.put(name, _numbers(row[name] for row in found))
-        for name in ("model", "before", "after"):
+        for name in ("before", "after"):
             if name in found[0]:
                 at.put(name, [row[name] for row in found])
-        if "equals" in found[0]:
-            at.put("equals", ["+".join(row["equals"]) for row in found])
 
 
 def _grid(into: Numbers, numbers: Mapping[str, Any], names: Mapping[str, str], lines: str, line: str) -> None:
@@ -565,7 +576,6 @@ def plausible_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
         _ends(at, each["interval"])
         at.put("n_columns", len(each["columns"]))
     _ends(into, numbers["together_interval"], "together_")
-    _ends(into, numbers["range"], "range_")
     into.under("multiples").put_all(numbers["multiples"])
     hidden = numbers["hidden"]
     for name in ("tau", "hazard_ratio", "multiple"):
