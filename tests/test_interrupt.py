@@ -40,7 +40,7 @@ def started(folder, arguments, at):
     )
 
 
-@pytest.mark.parametrize("at", ["cocensor.data", "scipy.special", "cocensor.cli", "cocensor.cli.reproduce"])
+@pytest.mark.parametrize("at", ["numpy", "cocensor.data", "cocensor.cli", "cocensor.cli.reproduce"])
 @pytest.mark.parametrize("how", ["script", "module"])
 def test_the_command_ends_in_a_line(tmp_path, how, at):
     how = [str(tmp_path / "cocensor")] if how == "script" else ["-m", "cocensor"]
@@ -54,7 +54,7 @@ def test_a_command_at_work_is_undone(tmp_path):
     out.mkdir()
     command = ["-m", "cocensor", "demo", "--n", "200", "--out", str(out / "demo")]
     ended = started(tmp_path, command, "cocensor.views.html")
-    assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (130, "Interrupted.")  # below scores that were there
     assert not os.listdir(out)
 
 
