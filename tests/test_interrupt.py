@@ -54,7 +54,10 @@ def test_a_command_at_work_is_undone(tmp_path):
     out.mkdir()
     command = ["-m", "cocensor", "demo", "--n", "200", "--out", str(out / "demo")]
     ended = started(tmp_path, command, "cocensor.views.html")
-    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (130, "Interrupted.")  # below scores that were there
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (
+        130,
+        "Interrupted.",
+    )  # below scores that were there
     assert not os.listdir(out)
 
 
