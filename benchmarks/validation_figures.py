@@ -112,14 +112,12 @@ def verdicts() -> None:
         of_size = [cells for cells in rows if cells[0] == n]
         taus = [numbers(cells[1])[0] for cells in of_size]
         colours = (IPCW, IMPUTATION, "black")
-        for column, colour, shift in zip((3, 4, 5), colours, (4, -10, -3), strict=True):
+        for column, colour in zip((3, 4, 5), colours, strict=True):
             wrong = [numbers(cells[column])[0] for cells in of_size]
             ax.plot(taus, wrong, "o-", color=colour, markersize=4)
             end = (taus[-1], wrong[-1])
-            ax.annotate(
-                head[column], end, (-4, shift + 4), textcoords="offset points", color=colour, ha="right"
-            )
-        ax.set(title=f"{n} test subjects", xlabel="true τ", xlim=(-0.02, 0.52))
+            ax.annotate(head[column], end, (7, -3), textcoords="offset points", color=colour)
+        ax.set(title=f"{n} test subjects", xlabel="true τ", xlim=(-0.02, 0.85), xticks=(0.0, 0.2, 0.35, 0.5))
     axes[0].set_ylabel("winner is wrong, % of pairs")
     axes[0].text(
         0.01, 0.97, "plausible", transform=axes[0].get_xaxis_transform(), va="top", fontsize=8, color="0.4"

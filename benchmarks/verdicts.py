@@ -36,7 +36,7 @@ FAMILIES = ("clayton", "frank", "gumbel")
 TAUS = (0.0, 0.1, 0.2, 0.25, 0.35, 0.5)
 SIZES = (500, 2_000)
 #: 15 pairs each.
-DRAWS = 27
+DRAWS = 5
 #: All that a verdict over the plausible range reads.
 _PLAUSIBLE = (-0.2, -0.1, 0.0, 0.1, 0.2)
 _N_TIMES, _AT_RISK = 50, 0.1

@@ -49,3 +49,14 @@ def test_pages_show_them():
     for page, name in (("coverage", "coverage.png"), ("speed", "speed.png")):
         assert f"../figures/{name}" in (docs / "validation" / f"{page}.md").read_text(encoding="utf-8")
         assert (docs / "figures" / name).exists()
+
+
+def test_verdicts_are_drawn_from_the_kept_table(kept):
+    validation_figures.verdicts()
+    assert (kept / "verdicts.png").exists()
+    for ax, n in zip(plt.gcf().axes, ("500", "2,000"), strict=True):
+        rows = [cells for cells in validation_figures.table("verdicts", "settled") if cells[0] == n]
+        lines = [line for line in ax.get_lines() if line.get_marker() == "o"]
+        for line, column in zip(lines, (3, 4, 5), strict=True):
+            wrong = [validation_figures.numbers(cells[column])[0] for cells in rows]
+            np.testing.assert_array_equal(line.get_ydata(), wrong)
