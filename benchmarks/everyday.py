@@ -126,8 +126,7 @@ def _on_one_core() -> None:
 def seconds_by_group(stderr: str) -> dict[str, float]:
     """The processor seconds of each group of phases."""
     seconds = dict.fromkeys(GROUPS, 0.0)
-    for line in stderr.splitlines():
-        name, _, value = line.rpartition("\t")
+    for name, value in (line.split("\t") for line in stderr.splitlines() if "\t" in line):
         group = next(group for group, starts in GROUPS.items() if name.startswith(starts))
         seconds[group] += float(value)
     return seconds
