@@ -123,7 +123,6 @@ _alone = (
     "from-scikit-survival",
     "from-r",
     "limits",
-    "glossary",
     "contributing",
     "changes",
 )
