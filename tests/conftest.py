@@ -15,6 +15,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # What is a job of its own, by the fixture that it takes.
 JOBS = {"browser": "browser", "cluster": "dask", "doomed_cluster": "dask"}
+# Dask leaves connections to processes that were killed to be closed when they are collected, in whichever test that is.
+LEFT_BY_DASK = "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects by marks
@@ -22,6 +24,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for fixture in JOBS.keys() & getattr(item, "fixturenames", ()):
             item.add_marker(JOBS[fixture])
+            if JOBS[fixture] == "dask":
+                item.add_marker(pytest.mark.filterwarnings(LEFT_BY_DASK))
 
 
 @contextmanager
